@@ -1,4 +1,4 @@
-"""What tests of workers share: a machine that is unlike this one."""
+"""A fixture of the tests of workers: processes that run on an imitated machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.sandbox import config
 
 @pytest.fixture
 def beginning_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], None]:
-    """Have every process of ours begin with a line, in which another machine is faked."""
+    """Return a function that makes all processes of ours begin with a line of code."""
 
     def begin(line: str) -> None:
         source = config.BOOT.read_text(encoding="utf-8")

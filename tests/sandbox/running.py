@@ -1,4 +1,4 @@
-"""Start a worker, give it a file, call the function in it, and see that nothing is left behind."""
+"""Start a worker, load a program, run it, and check that the worker leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from grader.sandbox.remote_program import RemoteProgram
 from grader.sandbox.spawn import Zygote
 from grader.sandbox.worker import wire
 
-FIND = "import sys\n"  # the worker's modules are where modules are found
+FIND = "import sys\n"  # the worker's modules are in sys.modules
 X: Inputs = {"x": {"value": np.arange(3.0), "layout": "contiguous"}}
 
 
 def frame(value: object) -> tuple[bytes, bytes]:
-    """Encode a value and return the structure and the array contents, as they are received."""
+    """Return the structure and the payload of a value's frame."""
     data = b"".join(bytes(piece) for piece in wire.encode(value))
     magic, meta, payload = wire.HEADER.unpack(data[: wire.HEADER.size])
     body = data[wire.HEADER.size :]
@@ -33,23 +33,23 @@ def frame(value: object) -> tuple[bytes, bytes]:
 
 
 def sent(value: object) -> Any:
-    """Send a value and receive it."""
+    """Return a value after it was encoded and decoded."""
     meta, payload = frame(value)
     return wire.decode(meta, memoryview(payload))
 
 
 def steps(*texts: str) -> tuple[Step, ...]:
-    """Return steps as a spec would give them."""
+    """Return steps as a spec would have them."""
     return tuple(parse_step(text, torch="vjp(" in text) for text in texts)
 
 
 def given(**values: Any) -> dict[str, Mapping[str, Any]]:
-    """Return inputs in the plainest layout."""
+    """Return inputs in the default layout."""
     return {n: {"value": v, "layout": "contiguous"} for n, v in values.items()}
 
 
 class Connected(WorkerClient):
-    """The judge's end of a channel to something else than a process of the judge's."""
+    """The judge's end of a channel without a process of the judge."""
 
     pid = -1
 
@@ -63,7 +63,7 @@ class Connected(WorkerClient):
         spent: Callable[[], int | None] = lambda: None,
         death: Callable[[], str] = lambda: "ended",
     ) -> None:
-        """Start no process; the functions say what would be known of one."""
+        """Start no process; the functions return the figures about one."""
         channel.setblocking(False)
         self._channel, self._output, self.stopped_at = channel, output, ""
         self.deadline, self.program_file, self._looked = None, None, 0.0
@@ -72,18 +72,18 @@ class Connected(WorkerClient):
         self._death = lambda: WorkerDied(death())  # type: ignore[method-assign]
 
     def answer(self, operation: str, *, seconds: float, reply_bytes: int = 0) -> dict[str, Any]:
-        """What comes back for a request."""
-        found: dict[str, Any] = self.exchange(
+        """Return the reply to a request."""
+        reply: dict[str, Any] = self.exchange(
             {"op": operation}, RequestLimits(seconds), reply_bytes
         )
-        return found
+        return reply
 
 
 @contextlib.contextmanager
 def started(
     *, torch: bool = False, cpu_seconds: int = 120, zygote: Zygote | None = None
 ) -> Iterator[WorkerClient]:
-    """Give a worker that has started, and see that it ends without a trace."""
+    """Yield a worker that has started, and check that it ends without a trace."""
     with WorkerClient(torch=torch, cpu_seconds=cpu_seconds, zygote=zygote) as worker:
         worker.ask({"op": "walls"})
         yield worker
@@ -106,5 +106,5 @@ def run(
     inputs: Inputs = X,
     want: Sequence[str] = ("y",),
 ) -> Outcome:
-    """Run steps on inputs, `y = f(x)` unless others are given."""
+    """Run steps on inputs (default: `y = f(x)`)."""
     return program.run(steps(*(texts or ("y = f(x)",))), inputs, want)

@@ -1,4 +1,4 @@
-"""The judge's end of the channel: whatever comes back, it ends in a reply or in a `WorkerError`."""
+"""The judge's end of the channel: any bytes end in a reply or in a `WorkerError`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SECONDS = 60.0  # nothing here takes that long
 
 
 def frame(meta: bytes, payload: bytes = b"", magic: bytes = wire.MAGIC) -> bytes:
-    """A frame with a true header."""
+    """Return a frame with a correct header."""
     return struct.pack("<4sIQ", magic, len(meta), len(payload)) + meta + payload
 
 
@@ -46,12 +46,12 @@ WELL = b"".join(map(bytes, wire.encode({"ok": True})))
 
 
 def ask(ours: socket.socket, output: int, watch: Callable[[], None]) -> dict[str, object]:
-    """Ask over a socket; the output is always open."""
+    """Send a request over a socket; the output stays open."""
     return Connected(ours, output, watch=watch).answer("run", seconds=SECONDS, reply_bytes=ALLOWED)
 
 
 def answered(pieces: Sequence[bytes]) -> dict[str, object] | WorkerError:
-    """What becomes of a worker that reads the request, sends some pieces and hangs up."""
+    """Return the reply or the error of a worker that sends some pieces and hangs up."""
     ours, theirs = socket.socketpair()
     silent, other = os.pipe()
 
@@ -79,7 +79,7 @@ def answered(pieces: Sequence[bytes]) -> dict[str, object] | WorkerError:
         os.close(other)
 
 
-def test_a_reply_arrives_in_whatever_pieces_it_is_sent() -> None:
+def test_a_reply_may_arrive_in_any_pieces() -> None:
     assert answered([WELL]) == {"ok": True}
     assert answered([bytes([b]) for b in WELL]) == {"ok": True}
     for cut in range(1, len(WELL)):
@@ -87,19 +87,19 @@ def test_a_reply_arrives_in_whatever_pieces_it_is_sent() -> None:
 
 
 @pytest.mark.parametrize("cut", range(len(WELL)))
-def test_a_reply_cut_short_is_the_death_of_its_sender(cut: int) -> None:
+def test_a_reply_cut_short_means_that_the_worker_died(cut: int) -> None:
     assert isinstance(answered([WELL[:cut]]), WorkerDied)
 
 
 @EASY
 @given(st.binary(max_size=60), st.binary(max_size=20))
-def test_any_structure_in_a_true_frame_is_no_reply(meta: bytes, payload: bytes) -> None:
+def test_any_structure_in_a_valid_frame_is_not_a_reply(meta: bytes, payload: bytes) -> None:
     assert isinstance(answered([frame(meta, payload)]), ProtocolViolation)
 
 
 @EASY
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1), st.binary(max_size=40))
-def test_a_header_that_lies_costs_no_memory(meta: int, payload: int, body: bytes) -> None:
+def test_a_false_header_takes_no_memory(meta: int, payload: int, body: bytes) -> None:
     tracemalloc.start()
     try:
         got = answered([struct.pack("<4sIQ", wire.MAGIC, meta, payload) + body])
@@ -111,7 +111,7 @@ def test_a_header_that_lies_costs_no_memory(meta: int, payload: int, body: bytes
 
 
 @pytest.mark.parametrize("early", [b"x", WELL, b"\0" * 100_000], ids=["one", "reply", "many"])
-def test_bytes_before_a_question_are_refused(early: bytes) -> None:
+def test_bytes_before_a_request_are_refused(early: bytes) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.sendall(early)
@@ -119,8 +119,8 @@ def test_bytes_before_a_question_are_refused(early: bytes) -> None:
             ask(ours, ours.fileno(), lambda: None)
 
 
-def test_who_keeps_talking_is_watched_all_the_same() -> None:
-    """Output that never ends must not put off what is looked at while there is none."""
+def test_a_worker_that_keeps_printing_is_still_watched() -> None:
+    """Endless output must not postpone the checks that are made while there is none."""
     ours, theirs = socket.socketpair()
     readable, writable = os.pipe()
     os.write(writable, b"x")  # there is always something to read in it
@@ -136,20 +136,20 @@ def test_who_keeps_talking_is_watched_all_the_same() -> None:
 
 @pytest.fixture
 def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
-    """Give both ends of a channel, ours without blocking."""
+    """Yield both ends of a channel; the judge's end does not block."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         yield ours, theirs
 
 
 def ask_sleeper(ours: socket.socket, spent: Callable[[], int | None], seconds: float) -> None:
-    """Ask a process that never answers."""
+    """Send a request to a process that never answers."""
     Connected(ours, ours.fileno(), drain=lambda: False, spent=spent).answer(
         "facts", seconds=seconds
     )
 
 
-def test_cpu_time_is_what_a_call_may_take(
+def test_the_limit_of_a_call_is_on_cpu_time(
     ends: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: 0.0)  # the clock stands still
@@ -168,7 +168,7 @@ def test_cpu_time_is_what_a_call_may_take(
         (None, None, 60, "did not finish within 60 seconds"),
     ],
 )
-def test_a_process_that_sleeps_is_ended_by_the_clock(
+def test_an_idle_process_is_ended_by_the_clock(
     ends: tuple[socket.socket, socket.socket],
     monkeypatch: pytest.MonkeyPatch,
     spent: int | None,
@@ -205,13 +205,13 @@ FRAME = 'Stack (most recent call first):\n  File "submission.py", line {} in {}\
         (6, "f", f"`f`, line 6: `x = {'9' * 53}...`"),
     ],
 )
-def test_the_text_of_a_line_is_the_judges_own(line: int, name: str, said: str) -> None:
+def test_the_text_of_the_current_line_comes_from_the_judge(line: int, name: str, said: str) -> None:
     frame = FRAME.format(line, name).encode("ascii", "backslashreplace")
     assert crash_location(frame, "submission.py", SOURCE) == said
 
 
 def stopped(lend: Lend, source: str) -> str:
-    """What is said of a program whose time is over."""
+    """Return the message about a program that exceeds its time."""
     with WorkerClient(torch=False, zygote=lend(torch=False)) as worker:
         program = RemoteProgram(worker, "submission", [dedent(source).encode()], untrusted=True)
         program.load(["f"])
@@ -241,7 +241,7 @@ DEAF = """
 @pytest.mark.parametrize(
     ("source", "where"), [(ENDLESS, ", stopped in `inner`, line 7: `while True: pass`"), (DEAF, "")]
 )
-def test_a_loop_without_end_is_found_and_nothing_rests_on_an_answer(
+def test_the_line_of_an_endless_loop_is_shown_if_the_worker_answers(
     lend: Lend, source: str, where: str
 ) -> None:
     assert stopped(lend, source) == f"did not finish within 0.1 seconds{where}"

@@ -1,4 +1,4 @@
-"""Every probe says what the system's own account says; what it cannot know, it says so."""
+"""The figures about a process equal the system's, or are None if they are not known."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TICK = 10_000_000  # nanoseconds: what psutil's clock counts in
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="compares with /proc")
-def test_psutil_says_of_a_waiting_worker_what_proc_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_psutil_and_proc_agree_on_a_waiting_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     with started() as worker:
         run(load(worker, "def f(x):\n    open('file', 'wb').write(b'x' * 50_000)\n    return 1"))
         pid = worker.pid
@@ -35,8 +35,8 @@ def test_psutil_says_of_a_waiting_worker_what_proc_says(monkeypatch: pytest.Monk
         assert abs(spent - exact) <= 2 * TICK  # user's and system's, each cut off
 
 
-@pytest.mark.skipif(not process_usage.HAS_PROC, reason="nothing is known of files without /proc")
-def test_files_are_counted_however_deep_they_lie(tmp_path: Path) -> None:
+@pytest.mark.skipif(not process_usage.HAS_PROC, reason="files are not counted without /proc")
+def test_files_are_counted_at_any_depth(tmp_path: Path) -> None:
     deepest, depth = tmp_path, 990  # of 1,000 calls that Python allows by default
     for _ in range(depth):
         deepest /= "d"
@@ -49,7 +49,7 @@ def test_files_are_counted_however_deep_they_lie(tmp_path: Path) -> None:
     remove(tmp_path)
 
 
-def test_the_watch_without_proc_starts_no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_watching_without_proc_starts_no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process_usage, "HAS_PROC", False)
     with WorkerClient(torch=False) as worker:
         program = load(worker, "def f(x): return 1")

@@ -1,4 +1,4 @@
-"""Messages as plain data: what was sent is read back, and nothing else is taken for a message."""
+"""Messages as plain data: they arrive as they were sent, and other data is refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from grader.sandbox.client import ProtocolViolation
-from grader.sandbox.messages import EncodedInput, parse_message
+from grader.sandbox.messages import EncodedInput, encode_inputs, parse_message
 from grader.sandbox.worker import wire
 from grader.sandbox.worker.protocol import (
     Load,
@@ -30,7 +30,7 @@ STEP = WireStep(("y",), False, "submission", "f", (WireArgument("x"), WireArgume
 
 
 def alike(a: object, b: object) -> bool:
-    """Whether two messages hold the same."""
+    """Return True if two messages are equal."""
     return type(a) is type(b) and wire.encode(a) == wire.encode(b)
 
 
@@ -44,7 +44,7 @@ def alike(a: object, b: object) -> bool:
         Measured(7),
     ],
 )
-def test_a_reply_that_is_sent_is_read_back(message: Any) -> None:
+def test_a_reply_arrives_as_it_was_sent(message: Any) -> None:
     assert alike(parse_message(type(message), sent(message), "run"), message)
 
 
@@ -55,7 +55,7 @@ def test_a_reply_that_is_sent_is_read_back(message: Any) -> None:
         Load("p", (np.zeros(3, np.uint8),), None, "submission.py", ("f",)),
     ],
 )
-def test_a_request_that_is_sent_is_built_again(message: Any) -> None:
+def test_a_request_arrives_as_it_was_sent(message: Any) -> None:
     assert alike(build_message(type(message), sent(message)), message)
 
 
@@ -80,12 +80,12 @@ def test_a_request_that_is_sent_is_built_again(message: Any) -> None:
         (WorkerFault, {"raised": {"type": "T", "message": "m", "frames": ((1, "f"),)}}, "raised"),
     ],
 )
-def test_whatever_is_no_message_is_refused(kind: type[Any], data: object, where: str) -> None:
+def test_data_that_is_not_a_message_is_refused(kind: type[Any], data: object, where: str) -> None:
     with pytest.raises(ProtocolViolation, match=f"not a reply to run .*{where}"):
         parse_message(kind, data, "run")
 
 
-def test_an_encoded_input_is_the_same_in_any_number_of_requests() -> None:
+def test_an_input_is_encoded_once_for_all_requests() -> None:
     values = np.arange(6.0).reshape(2, 3)
     plain: dict[str, Any] = {
         "value": wire.Tensor(values, "bfloat16"),
@@ -95,6 +95,7 @@ def test_an_encoded_input_is_the_same_in_any_number_of_requests() -> None:
     once = EncodedInput(plain)
     assert once["value"].values is values
     assert once.wire_value is once.wire_value
+    assert encode_inputs({"x": once})["x"] is once.wire_value
     requests: Any = [
         {"first": {"x": once.wire_value}},
         {"inputs": [{"x": once.wire_value, "k": 2}]},

@@ -48,7 +48,7 @@ serve.RequestServer.answer = forged
         ("{'ok': False, 'fault': {'broken': 10 ** 5000}}", ProtocolViolation),
     ],
 )  # fmt: skip
-def test_a_program_that_took_over_its_worker_can_answer_and_nothing_more(
+def test_a_program_that_took_over_its_worker_can_only_send_a_reply(
     reply: str, kind: type[Exception] | None, lend: Lend
 ) -> None:
     with started(zygote=lend(torch=False)) as worker:
@@ -60,7 +60,7 @@ def test_a_program_that_took_over_its_worker_can_answer_and_nothing_more(
                 run(program)
 
 
-def test_time_is_that_of_the_process_and_not_what_it_says() -> None:
+def test_time_is_measured_outside_the_process() -> None:
     lie = "{'ok': True, 'reply': {'values': {}, 'spent': 0 * sum(range(3_000_000))}}"
     with started() as worker:
         outcome, spent = load(worker, "def f(x): return sum(range(9)) + x").run_timed(
@@ -72,7 +72,7 @@ def test_time_is_that_of_the_process_and_not_what_it_says() -> None:
             assert load(worker, FORGE.format(reply=lie)).run_timed(STEPS, X, [])[1] > 1_000_000
 
 
-def test_state_counts_what_is_kept_and_what_hides_in_a_global() -> None:
+def test_state_counts_kept_arrays_even_if_a_global_hides_them() -> None:
     source = """\
 import numpy as np
 hidden = []
@@ -112,7 +112,7 @@ def in_a_class(x):
                 assert least <= found <= most, step
 
 
-def test_gradients_come_back_by_input() -> None:
+def test_gradients_are_returned_by_input() -> None:
     with started() as worker:
         program = load(worker, "def f(x, k): return x ** k")
         found = program.numerical_gradients(
@@ -123,7 +123,7 @@ def test_gradients_come_back_by_input() -> None:
     assert np.allclose(found["x"]["value"], [2.0, 40.0])
 
 
-def test_several_inputs_are_run_in_one_request_whatever_some_of_them_do() -> None:
+def test_several_inputs_run_in_one_request_even_if_some_raise() -> None:
     source = "def f(x):\n    return 1 / float(x[0])"
     with started() as worker:
         program = load(worker, source)
@@ -137,7 +137,7 @@ def test_several_inputs_are_run_in_one_request_whatever_some_of_them_do() -> Non
     assert wrong.raised.type == "ZeroDivisionError"
 
 
-def test_a_file_that_is_not_there_for_a_submission_is_explained() -> None:
+def test_the_message_about_a_missing_file_says_that_submissions_have_no_files() -> None:
     with started() as worker, pytest.raises(ProgramError) as told:
         run(load(worker, "def f(x):\n    return open('weights.npy').read()"))
     assert told.value.raised is not None

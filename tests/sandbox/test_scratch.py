@@ -1,4 +1,4 @@
-"""The scratch folder goes whatever is in it, and nothing outside it does."""
+"""The scratch folder is removed with any content, and nothing outside it is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_what_a_program_left_goes_and_what_it_points_to_stays(temporary: Path) -> None:
+def test_files_of_a_program_are_removed_and_targets_of_links_are_not(temporary: Path) -> None:
     kept = temporary / "kept"
     kept.mkdir()
     (kept / "file").write_text("mine")
@@ -37,7 +37,7 @@ def test_what_a_program_left_goes_and_what_it_points_to_stays(temporary: Path) -
     assert (kept / "file").read_text() == "mine"
 
 
-def test_a_tree_deeper_than_paths_may_be_long(temporary: Path) -> None:
+def test_a_tree_deeper_than_the_longest_path_is_removed(temporary: Path) -> None:
     made = ScratchFolder()
     here = os.open(".", os.O_RDONLY)
     try:
@@ -52,7 +52,7 @@ def test_a_tree_deeper_than_paths_may_be_long(temporary: Path) -> None:
     assert not list(temporary.iterdir())
 
 
-def test_what_a_killed_judge_left_is_removed_and_what_is_in_use_is_not(temporary: Path) -> None:
+def test_folders_of_killed_judges_are_removed_and_folders_in_use_are_not(temporary: Path) -> None:
     old = time.time() - 3600
     abandoned, used, young = ScratchFolder(), ScratchFolder(), ScratchFolder()
     for dead in (abandoned, young):
@@ -73,7 +73,7 @@ def test_what_a_killed_judge_left_is_removed_and_what_is_in_use_is_not(temporary
     young.remove()
 
 
-def test_folders_of_a_person_are_left_alone(temporary: Path) -> None:
+def test_folders_of_a_person_are_not_removed(temporary: Path) -> None:
     mine = [temporary / "drill-results", temporary / "drill-notes"]
     for folder in mine:
         folder.mkdir()
@@ -84,7 +84,7 @@ def test_folders_of_a_person_are_left_alone(temporary: Path) -> None:
     assert {*temporary.iterdir()} == {*mine}
 
 
-def test_a_relative_temporary_folder_is_named_in_full(
+def test_a_relative_temporary_folder_becomes_absolute(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

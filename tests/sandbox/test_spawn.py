@@ -1,4 +1,4 @@
-"""A worker that was forked is as good as one that was started, and goes as surely."""
+"""A forked worker works and ends as one that was started afresh."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def f(x):
 """
 
 
-def test_forks_have_walls_memory_and_random_numbers_of_their_own(zygote: Zygote) -> None:
+def test_each_fork_has_its_own_walls_memory_and_random_numbers(zygote: Zygote) -> None:
     with (
         WorkerClient(torch=False, zygote=zygote) as one,
         WorkerClient(torch=False, zygote=zygote) as other,
@@ -50,7 +50,7 @@ def test_forks_have_walls_memory_and_random_numbers_of_their_own(zygote: Zygote)
     assert not Path(one.scratch).exists()
 
 
-def test_a_zygote_that_is_killed_takes_its_workers_along(zygote: Zygote) -> None:
+def test_the_workers_of_a_killed_zygote_end(zygote: Zygote) -> None:
     with WorkerClient(torch=False, zygote=zygote) as worker:
         program = load(worker, "def f(x): return 1")
         pid = worker.pid
@@ -64,7 +64,7 @@ def test_a_zygote_that_is_killed_takes_its_workers_along(zygote: Zygote) -> None
     assert not psutil.pid_exists(pid)
 
 
-def test_closing_before_it_is_ready_leaves_nothing() -> None:
+def test_a_zygote_that_is_closed_before_it_is_ready_leaves_nothing() -> None:
     with Zygote(torch=False) as zygote:
         worker = WorkerClient(torch=False, zygote=zygote)
         worker.close()
@@ -81,7 +81,7 @@ def test_a_fork_after_the_zygote_is_closed_is_refused() -> None:
         _ = worker.isolation
 
 
-def test_a_worker_gets_a_user_of_its_own_where_the_judge_is_root(
+def test_a_worker_of_root_gets_another_user(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = ScratchFolder()

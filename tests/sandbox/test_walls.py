@@ -349,7 +349,9 @@ import json, sys
 sys.path.insert(0, {str(Path(canary.__file__).parents[3])!r})
 import importlib
 from sandbox.worker.walls import canary
-found = canary.try_forbidden_acts(judge={os.getpid()}, private={str(private)!r}, kept=[{str(private)!r}])
+found = canary.try_forbidden_acts(
+    judge={os.getpid()}, private={str(private)!r}, kept=[{str(private)!r}]
+)
 print(json.dumps(found))
 """
     run = subprocess.run(

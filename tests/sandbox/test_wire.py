@@ -1,4 +1,4 @@
-"""The protocol: what is sent arrives, and no bytes whatever do more than raise `WireError`."""
+"""The wire: values arrive as they were sent, and any other bytes raise `WireError`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ VALUES = st.recursive(
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Whether two values are the same in type, dtype, shape and bits."""
+    """Return True if two values are equal in type, dtype, shape and bits."""
     if type(a) is not type(b):
         return False
     if isinstance(a, (np.ndarray, np.generic)):
@@ -64,13 +64,13 @@ def alike(a: Any, b: Any) -> bool:
 
 @EASY
 @given(VALUES)
-def test_what_is_sent_arrives_to_the_bit(value: object) -> None:
+def test_values_arrive_as_they_were_sent_to_the_bit(value: object) -> None:
     assert alike(sent(value), value)
 
 
 @EASY
 @given(ARRAYS)
-def test_an_array_arrives_whatever_its_strides(array: Any) -> None:
+def test_an_array_with_any_strides_arrives(array: Any) -> None:
     for view in (array.T, array[::-1] if array.ndim else array):
         assert alike(sent(view), np.ascontiguousarray(view).reshape(view.shape))
     assert alike(sent(np.broadcast_to(array, (2, *array.shape))), np.stack([array, array]))
@@ -78,7 +78,7 @@ def test_an_array_arrives_whatever_its_strides(array: Any) -> None:
 
 @EASY
 @given(hnp.arrays(np.uint16, 5))
-def test_bfloat16_arrives_widened_and_back(bits: Any) -> None:
+def test_bfloat16_arrives_as_float32_and_goes_back_unchanged(bits: Any) -> None:
     values = wire.widen_bfloat16(bits)
     received = sent(Tensor(values, "bfloat16"))
     assert isinstance(received, Tensor)
@@ -87,7 +87,7 @@ def test_bfloat16_arrives_widened_and_back(bits: Any) -> None:
     assert np.array_equal(wire.bfloat16_bits(values), bits)
 
 
-def test_received_arrays_are_writable_and_lie_in_nobody_elses_memory() -> None:
+def test_received_arrays_are_writable_and_share_no_memory() -> None:
     meta, payload = frame([np.zeros(3), np.zeros(3)])
     buffer = bytearray(payload)
     received = wire.decode(meta, memoryview(buffer))
@@ -114,7 +114,7 @@ def test_received_arrays_are_writable_and_lie_in_nobody_elses_memory() -> None:
         (np.datetime64("2020-01-01"), "numpy.datetime64[D]"),
     ],
 )
-def test_of_what_is_no_plain_data_only_the_type_is_sent(value: object, found: str) -> None:
+def test_only_the_type_of_a_value_that_is_not_plain_data_is_sent(value: object, found: str) -> None:
     assert sent(value) == Opaque(found)
 
 
@@ -137,12 +137,12 @@ def _nested(depth: int) -> list[Any]:
     ],
     ids=["deep", "long", "wide", "many", "dimensions", "text"],
 )
-def test_what_is_too_much_is_refused_by_the_sender(value: object) -> None:
+def test_the_sender_refuses_a_value_above_a_limit(value: object) -> None:
     with pytest.raises(WireError):
         wire.encode(value)
 
 
-def test_a_long_text_is_cut_and_a_broken_one_is_repaired() -> None:
+def test_a_long_text_is_cut_and_an_invalid_one_is_repaired() -> None:
     assert len(str(sent("x" * 100_000))) == limits.MAX_TEXT_BYTES
     assert sent("\ud800") == "\\ud800"
     assert sent({"\udfff": 1}) == {"\\udfff": 1}
@@ -196,7 +196,7 @@ def _lies() -> Iterator[tuple[str, bytes]]:
 
 
 @pytest.mark.parametrize(("meta"), [pytest.param(meta, id=name) for name, meta in _lies()])
-def test_a_frame_that_lies_is_refused_before_any_memory_is_taken(meta: bytes) -> None:
+def test_a_false_frame_is_refused_before_memory_is_allocated(meta: bytes) -> None:
     tracemalloc.start()
     try:
         with pytest.raises(WireError):
