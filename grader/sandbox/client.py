@@ -104,11 +104,9 @@ class RequestLimits:
         if (elapsed if spent is None else spent) > self.seconds:
             set_by = f" of CPU time ({self.set_by})" if self.set_by else ""
             return f"did not finish within {self.seconds:.3g} seconds{set_by}"
-        if self.wall is not None:
-            if elapsed > self.wall:
-                return f"did not finish within {self.wall:.3g} seconds by the clock ({self.set_by})"
-            return ""
-        if spent is None:
+        if self.wall is not None and elapsed > self.wall:
+            return f"did not finish within {self.wall:.3g} seconds by the clock ({self.set_by})"
+        if self.wall is not None or spent is None:
             return ""
         idle = elapsed - spent - (queued or 0.0)
         max_idle = UNSURE_IDLE_SECONDS if queued is None else IDLE_SECONDS

@@ -184,39 +184,27 @@ def unrequested_field(reply: object, want: Collection[str], max_pairs: int = 0) 
         runs = reply.runs
     for run in runs:
         values: Mapping[str, object] = {}
-        field = ""
+        max_lengths = {}
         match run:
             case Outcome():
                 values = run.values
-                field = _overlong_field_of_outcome(run, max_pairs)
+                max_lengths = dict.fromkeys(("changed", "stale", "shared"), max_pairs)
             case Measured():
-                field = _overlong_field_of_measured(run)
+                names = (*run.kept, *(name for name, _ in run.details))
+                if any(len(name) > MAX_KEPT_NAME_LENGTH for name in names):
+                    return "kept"
+                max_lengths = {
+                    "kept": MAX_KEPT_NAMES,
+                    "products": MAX_PRODUCTS,
+                    "course": MAX_COURSE_POINTS,
+                }
             case protocol.Gradients():
                 values = run.gradients
-        if field:
-            return field
+        for field, max_length in max_lengths.items():
+            if len(getattr(run, field)) > max_length:
+                return field
         if not values.keys() <= set(want):
             return "values"
-    return ""
-
-
-def _overlong_field_of_outcome(outcome: Outcome, max_pairs: int) -> str:
-    for field in ("changed", "stale", "shared"):
-        if len(getattr(outcome, field)) > max_pairs:
-            return field
-    return ""
-
-
-def _overlong_field_of_measured(measured: Measured) -> str:
-    names = [*measured.kept, *(name for name, _ in measured.details)]
-    if len(measured.kept) > MAX_KEPT_NAMES:
-        return "kept"
-    if any(len(name) > MAX_KEPT_NAME_LENGTH for name in names):
-        return "kept"
-    if len(measured.products) > MAX_PRODUCTS:
-        return "products"
-    if len(measured.course) > MAX_COURSE_POINTS:
-        return "course"
     return ""
 
 
