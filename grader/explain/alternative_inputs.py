@@ -1,7 +1,7 @@
-"""What a wrong result equals: what is right for other inputs, or what a listed idea gives.
+"""Find what a wrong result equals: the expected result for other inputs, or the result of an idea.
 
-Both are rules like any other (`rules.py`): they hold on every failing case and on further inputs,
-and no right case refutes them.  They are looked for where no rule says more than a place.
+Both are rules like those in `rules.py`: they hold on every failing case and on extra inputs, and no
+right case refutes them.  They are tried if no rule says more than where a result is wrong.
 """
 
 from __future__ import annotations
@@ -31,10 +31,9 @@ from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote_program import RemoteProgram
 
-MAX_CHANGES = 80  # changed inputs of one case that the reference is run on
-MAX_VALUES = 6  # of an input in other cases
+MAX_CHANGES = 80  # changes of one case on which the reference runs
+MAX_OTHER_VALUES = 6  # values of an input in other cases that are tried
 ValueChange = Callable[[Any], Any]
-ArrayPrediction = Callable[[Observation], Array | None]
 
 NUMBER_CHANGES: dict[str, ValueChange] = {
     "{} - 1": lambda v: v - 1,
@@ -61,164 +60,183 @@ FLOAT_CHANGES: dict[str, ValueChange] = {
 
 @dataclass(frozen=True)
 class InputChange:
-    """Other inputs, made from those of a case."""
+    """A change of the inputs of a case."""
 
     text: str
     change_inputs: Callable[[Mapping[str, Value]], Mapping[str, Value]]
-    varying_number: str = ""  # an input that has to vary: of 4 a half and two less are the same
+    # A number that must differ between cases: half of 4 and 4 - 2 are the same.
+    varying_number: str = ""
+
+    def change_case(self, evaluation: Evaluation, case: CaseRecipe) -> CaseRecipe | None:
+        """Return a case with the changed inputs; None if the change is impossible."""
+        try:
+            inputs = self.change_inputs(evaluation.drawn_inputs(case))
+            return evaluation.case_with_inputs(case, self.text, inputs)
+        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError):
+            return None
 
 
 @dataclass(frozen=True)
 class AlternativeInputs:
-    """The programs and inputs that a submission's results are held against."""
+    """The programs and inputs with which wrong results are compared."""
 
     question_cases: Evaluation
     extra_cases: Evaluation
-    ideas: Sequence[tuple[str, str, RemoteProgram]]  # that may be behind it: name, what it is
+    ideas: Sequence[tuple[str, str, RemoteProgram]]  # suspected: name, quoted feedback, program
 
     def matching_rules(self, failing: Sequence[Observation]) -> list[Rule]:
-        """The rules that hold on all of some observations; the largest of these proposes."""
-        first = max(
-            failing, key=lambda seen: 0 if seen.expected_array is None else seen.expected_array.size
-        )
-        found = {}
-        for name, said, program in self.ideas:
-            rules = {rule.text: rule for rule in self._of_idea(said, program, first)}
-            if held := rules_holding_on(rules_holding_on(rules.values(), [first]), failing):
-                found[name] = held
-        # What several ideas give names none of them.
-        named = next(iter(found.values())) if len(found) == 1 else []
-        return [
-            *named,
-            *rules_holding_on(rules_holding_on(self._of_changes(first), [first]), failing),
-        ]
+        """Return the rules that hold on all failing observations; the largest one proposes them."""
+        proposer = max(failing, key=_expected_size)
+        rules_by_idea = {}
+        for name, feedback, program in self.ideas:
+            proposed = {rule.text: rule for rule in self._idea_rules(feedback, program, proposer)}
+            rules = rules_holding_on(rules_holding_on(proposed.values(), [proposer]), failing)
+            if rules:
+                rules_by_idea[name] = rules
+        change_rules = rules_holding_on(self._change_rules(proposer), [proposer])
+        change_rules = rules_holding_on(change_rules, failing)
+        if len(rules_by_idea) != 1:  # several ideas give the same: name none of them
+            return change_rules
+        (idea_rules,) = rules_by_idea.values()
+        return idea_rules + change_rules
 
-    def _at(self, seen: Observation) -> tuple[Evaluation, CaseRecipe]:
-        evaluation = self.question_cases if seen.is_own_case else self.extra_cases
-        return evaluation, evaluation.cases[seen.case]
+    def _locate(self, observation: Observation) -> tuple[Evaluation, CaseRecipe]:
+        """Return the case of an observation, with the evaluation to which it belongs."""
+        evaluation = self.question_cases if observation.is_own_case else self.extra_cases
+        return evaluation, evaluation.cases[observation.case]
 
-    def _of_idea(self, said: str, program: RemoteProgram, first: Observation) -> Iterator[Rule]:
-        """What an idea gives, that twice as far from the right one, and what is made of it."""
+    # -- results of ideas --------------------------------------------------------------------------
 
-        def given(seen: Observation) -> Array | None:
-            return _result(program, *self._at(seen), seen)
+    def _idea_rules(
+        self, feedback: str, program: RemoteProgram, proposer: Observation
+    ) -> Iterator[Rule]:
+        """Yield rules that a result is that of an idea, or off by a multiple of its deviation."""
 
-        (a, b), made = first.returned_and_expected, given(first)
-        if made is None or made.shape != b.shape or first.is_close(made, b):
+        def predict(observation: Observation) -> Array | None:
+            return _result(program, *self._locate(observation), observation)
+
+        def predict_multiple(factor: float, observation: Observation) -> Array | None:
+            result = predict(observation)
+            expected = observation.returned_and_expected[1]
+            return None if result is None else expected + factor * (result - expected)
+
+        returned, expected = proposer.returned_and_expected
+        result = predict(proposer)
+        if result is None or result.shape != expected.shape or proposer.is_close(result, expected):
             return
-        yield prediction_rule(8, f"is what a known mistake gives ({said})", given)
-        if made.size < MIN_CASES:  # one number is some multiple of another, whatever the idea
+        yield prediction_rule(8, f"is what a known mistake gives ({feedback})", predict)
+        if result.size < MIN_CASES:  # one number is always some multiple of another
             return
-        if (k := ratio_of_arrays(a - b, made - b)) not in {0.0, 1.0}:
-            text = f"is off by {factor_in_words(k)}what a known mistake is off by ({said})"
-            yield prediction_rule(9, text, partial(_off, given, k))
+        factor = ratio_of_arrays(returned - expected, result - expected)
+        if factor not in {0.0, 1.0}:
+            times = factor_in_words(factor)
+            text = f"is off by {times}what a known mistake is off by ({feedback})"
+            yield prediction_rule(9, text, partial(predict_multiple, factor))
 
-    def _of_changes(self, first: Observation) -> Iterator[Rule]:
-        changes = list(itertools.islice(self._changes(first.input_values), MAX_CHANGES))
-        evaluation, case = self._at(first)
+    # -- expected results for changed inputs -------------------------------------------------------
+
+    def _change_rules(self, proposer: Observation) -> Iterator[Rule]:
+        """Yield rules that a result is the expected one for changed inputs."""
+        changes = list(itertools.islice(self._changes(proposer.input_values), MAX_CHANGES))
+        evaluation, case = self._locate(proposer)
         if evaluation.can_be_batched(case):
-            cases = [_changed(change, evaluation, case) for change in changes]
-            evaluation.prefetch([self.question_cases.reference], first.run, filter(None, cases))
-        right = first.returned_and_expected[1]
-        # Many other inputs give one whole number.
-        strict = right.size < MIN_CASES and bool((right == np.round(right)).all())
+            cases = [change.change_case(evaluation, case) for change in changes]
+            reference = self.question_cases.reference
+            evaluation.prefetch([reference], proposer.run, filter(None, cases))
+        expected = proposer.returned_and_expected[1]
+        # Many different inputs give the same few integers.
+        is_ambiguous = expected.size < MIN_CASES and bool((expected == np.round(expected)).all())
         for change in changes:
-            rule = prediction_rule(
-                10, f"is what would be right with {change.text}", partial(self._right_for, change)
-            )
-            varies = partial(_number, change.varying_number) if change.varying_number else None
-            yield replace(rule, varying_size=varies, is_one_of_many=strict)
+            text = f"is what would be right with {change.text}"
+            rule = prediction_rule(10, text, partial(self._expected_after, change))
+            varying_size = None
+            if change.varying_number:
+                varying_size = partial(_input_number, change.varying_number)
+            yield replace(rule, varying_size=varying_size, is_one_of_many=is_ambiguous)
 
-    def _right_for(self, change: InputChange, seen: Observation) -> Array | None:
-        evaluation, case = self._at(seen)
-        other = _changed(change, evaluation, case)
-        return (
-            None
-            if other is None
-            else _result(self.question_cases.reference, evaluation, other, seen)
-        )
+    def _expected_after(self, change: InputChange, observation: Observation) -> Array | None:
+        """Return the expected result for changed inputs; None if there is none."""
+        evaluation, case = self._locate(observation)
+        changed_case = change.change_case(evaluation, case)
+        if changed_case is None:
+            return None
+        return _result(self.question_cases.reference, evaluation, changed_case, observation)
 
-    def _changes(self, given: Mapping[str, Value]) -> Iterator[InputChange]:
-        """What else the inputs could be, each input in turn, and two of them exchanged."""
-        of_inputs = [list(self._of_input(name, value)) for name, value in given.items()]
-        pairs = []
-        for (one, v), (two, w) in itertools.combinations(given.items(), 2):
-            alike = type(v) is type(w) and getattr(v, "shape", 0) == getattr(w, "shape", 0)
-            if alike and v is not None:
-                pairs.append(
-                    InputChange(f"{one} and {two} exchanged", partial(_exchanged, one, two))
-                )
-        for several in itertools.zip_longest(*of_inputs, pairs):
-            yield from filter(None, several)
+    def _changes(self, inputs: Mapping[str, Value]) -> Iterator[InputChange]:
+        """Yield changes of one input, taking turns, and exchanges of two inputs."""
+        changes = [list(self._changes_of_input(name, value)) for name, value in inputs.items()]
+        exchanges = []
+        for (name, value), (other_name, other) in itertools.combinations(inputs.items(), 2):
+            same_shape = getattr(value, "shape", 0) == getattr(other, "shape", 0)
+            if type(value) is type(other) and same_shape and value is not None:
+                text = f"{name} and {other_name} exchanged"
+                exchanges.append(InputChange(text, partial(_exchange, name, other_name)))
+        for turn in itertools.zip_longest(*changes, exchanges):
+            yield from filter(None, turn)
 
-    def _of_input(self, name: str, value: Value) -> Iterator[InputChange]:
-        """What else one input could be."""
-        table, varies = dict[str, ValueChange](), ""
+    def _changes_of_input(self, name: str, value: Value) -> Iterator[InputChange]:
+        """Yield values of an input in other cases, then functions of its value."""
+        changes: dict[str, ValueChange] = {}
+        varying_number = ""
         if isinstance(value, np.ndarray):
-            table = FLOAT_CHANGES if value.dtype.kind == "f" else {}
+            if value.dtype.kind == "f":
+                changes = FLOAT_CHANGES
         else:
-            every = [
-                case.inputs[name]
-                for case in self.question_cases.cases.values()
-                if name in case.inputs
-            ]
-            known = [recipe.literal for recipe in every if not recipe.is_array]
+            other_values = self._literals(name)
             if isinstance(value, bool):
-                known = [not value]
-            elif isinstance(value, (int, float)):
-                table, varies = NUMBER_CHANGES, name
-                if isinstance(value, float):
-                    table, known = {**NUMBER_CHANGES, **REAL_CHANGES}, [0.0, 1.0, *known]
-            for other in list(dict.fromkeys(known))[:MAX_VALUES]:
+                other_values = [not value]
+            elif isinstance(value, float):
+                changes = {**NUMBER_CHANGES, **REAL_CHANGES}
+                other_values = [0.0, 1.0, *other_values]
+                varying_number = name
+            elif isinstance(value, int):
+                changes = NUMBER_CHANGES
+                varying_number = name
+            for other in list(dict.fromkeys(other_values))[:MAX_OTHER_VALUES]:
                 if other != value:
-                    yield InputChange(f"{name} = {other!r}", partial(_constant, name, other))
-        for text, of in table.items():
-            words = f"{text.format(name)} in place of {name}"
-            yield InputChange(words, partial(_applied, name, of), varies)
+                    yield InputChange(f"{name} = {other!r}", partial(_set_input, name, other))
+        for template, change in changes.items():
+            text = f"{template.format(name)} in place of {name}"
+            yield InputChange(text, partial(_change_input, name, change), varying_number)
+
+    def _literals(self, name: str) -> list[Value]:
+        """Return the values of an input that is not an array, in all cases of the question."""
+        cases = self.question_cases.cases.values()
+        recipes = [case.inputs[name] for case in cases if name in case.inputs]
+        return [recipe.literal for recipe in recipes if not recipe.is_array]
 
 
-def _constant(name: str, value: Value, _given: Mapping[str, Value]) -> dict[str, Value]:
+def _expected_size(observation: Observation) -> int:
+    return 0 if observation.expected_array is None else observation.expected_array.size
+
+
+def _input_number(name: str, observation: Observation) -> float:
+    return float(observation.input_values[name])
+
+
+def _set_input(name: str, value: Value, _inputs: Mapping[str, Value]) -> dict[str, Value]:
     return {name: value}
 
 
-def _applied(name: str, of: ValueChange, given: Mapping[str, Value]) -> dict[str, Value]:
-    made = of(given[name])
-    if isinstance(made, np.ndarray):
-        made = np.ascontiguousarray(made, dtype=given[name].dtype)
-    return {name: made}
+def _change_input(name: str, change: ValueChange, inputs: Mapping[str, Value]) -> dict[str, Value]:
+    value = change(inputs[name])
+    if isinstance(value, np.ndarray):
+        value = np.ascontiguousarray(value, dtype=inputs[name].dtype)
+    return {name: value}
 
 
-def _exchanged(one: str, two: str, given: Mapping[str, Value]) -> dict[str, Value]:
-    return {one: given[two], two: given[one]}
-
-
-def _number(name: str, seen: Observation) -> float:
-    return float(seen.input_values[name])
-
-
-def _changed(change: InputChange, evaluation: Evaluation, case: CaseRecipe) -> CaseRecipe | None:
-    """A case with other inputs; None where they cannot be made."""
-    try:
-        return evaluation.case_with_inputs(
-            case, change.text, change.change_inputs(evaluation.drawn_inputs(case))
-        )
-    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError):
-        return None
+def _exchange(name: str, other: str, inputs: Mapping[str, Value]) -> dict[str, Value]:
+    return {name: inputs[other], other: inputs[name]}
 
 
 def _result(
-    program: RemoteProgram, evaluation: Evaluation, case: CaseRecipe, seen: Observation
+    program: RemoteProgram, evaluation: Evaluation, case: CaseRecipe, observation: Observation
 ) -> Array | None:
-    """A result of a program, as numbers; None where it gives none."""
+    """Return the result or item of an observation, computed by a program; None if it has none."""
     try:
-        value: Any = evaluation.outcome(program, seen.run, case).values
-        for key in (seen.result.partition("[")[0], *seen.path):
+        value: Any = evaluation.outcome(program, observation.run, case).values
+        for key in (observation.result.partition("[")[0], *observation.path):
             value = value[key]
     except (ProgramError, WorkerError, BankProgramError, LookupError, TypeError):
         return None
     return to_float64(value)
-
-
-def _off(given: ArrayPrediction, k: float, seen: Observation) -> Array | None:
-    other, right = given(seen), seen.returned_and_expected[1]
-    return None if other is None else right + k * (other - right)

@@ -1,28 +1,32 @@
-"""Why a submission is wrong: everything that can be said truthfully, the surest first.
+"""Explain why a submission is wrong: everything that is certainly true, the most certain first.
 
-What is remembered between calls comes first and makes every comparison of values worthless.  Then
-come the misconceptions that compute the same, rules that the results follow, the cases on which
-they are wrong, and what was wrong before a call raised.
+State between calls comes first, because it makes comparing values worthless.  Then come ideas with
+the same results, rules that the results follow, the cases on which they are wrong, and results that
+were wrong before a call raised.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
 
 from grader.explain.alternative_inputs import AlternativeInputs
 from grader.explain.case_patterns import may_be_separable, separating_properties
 from grader.explain.components import (
     FAILED_VERDICTS,
     Failure,
-    failure_digest,
     wrong_results_before_failure,
 )
-from grader.explain.extra_cases import EXTRA_SEED, extra_cases
-from grader.explain.idea_matching import Diagnosis, diagnose, find_pair, suspected_programs
+from grader.explain.extra_cases import EXTRA_CALL_SECONDS, EXTRA_SEED, extra_cases
+from grader.explain.failure_digest import failure_digest
+from grader.explain.idea_matching import Diagnosis, diagnose, suspected_programs
+from grader.explain.idea_pairs import find_pair
 from grader.explain.observation import (
     Observation,
+    RunResult,
+    Strictness,
     compared_cases_by_result,
     compared_results_of_run,
     observe_results,
@@ -41,7 +45,6 @@ from grader.explain.rules import (
 )
 from grader.grading.determinism import depends_on_earlier_calls
 from grader.grading.evaluation import BankProgramError, Evaluation
-from grader.model.limits import EXTRA_CALL_SECONDS
 from grader.model.number_format import format_count, join_words
 from grader.model.report import (
     NON_FAILING_VERDICTS,
@@ -55,425 +58,526 @@ from grader.model.report import (
 from grader.sandbox import OutOfTime
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
-from grader.sandbox.remote_program import RemoteProgram
 
 NO_TIME_NOTE = "the deadline left no time to look for the idea behind it"
-MAX_EXPLANATIONS = 6  # explanations of one grade
-MAX_RERUN = 12  # cases that are run anew
-# Further inputs of one run: from each case that fails and each that does not, and of all.
-EXTRA_PER_FAILING_CASE, EXTRA_PER_OTHER_CASE, MAX_EXTRA_FROM_FAILING, MAX_EXTRA_FROM_OTHERS = (
-    8,
-    3,
-    48,
-    40,
-)
-FAILING_CASES_PREFIX = "wherever it is wrong: "  # before what is true of the failing cases alone
-RAISES_PREFIX = "raises "
-NAMES_AT_MOST = 4  # results that one sentence lists
+MAX_EXPLANATIONS = 6  # of one grade
+MAX_RERUN = 12  # cases that run again without earlier calls
+MAX_LISTED_NAMES = 4  # results that one sentence lists
+
+# Extra inputs of one run.
+EXTRA_PER_FAILING_CASE = 8
+EXTRA_PER_OTHER_CASE = 3
+MAX_EXTRA_FROM_FAILING = 48
+MAX_EXTRA_FROM_OTHERS = 40
 
 
 def explain_report(evaluation: Evaluation, report: Report) -> Report:
-    """The report with what is true of a submission that does not pass, found until the deadline.
+    """Return the report of a failing submission with all explanations found before the deadline.
 
-    Its checks are done; nothing here changes a verdict.
+    All checks have run, and no verdict changes.
 
     Raises:
-        BankFault: a misconception cannot be loaded.
+        BankProgramError: a variant cannot be loaded.
     """
     checks = report.checks
-    failure, worker = Failure(evaluation, checks), evaluation.submission.worker
+    worker = evaluation.submission.worker
     failed = [check for check in checks if check.verdict in FAILED_VERDICTS and not check.stretch]
-    values = _Values(evaluation, failed, lambda: suspected_programs(failure))
-    diagnosis, note, found = Diagnosis(), "", list[Explanation]()
-    outputs = failure_digest(failure)
-    with _until_it_ends():
+    failure = Failure(evaluation, checks)
+    values = _ValueExplainer(failure, failed)
+    report = replace(report, outputs=failure_digest(failure))
+    explanations: list[Explanation] = []
+    with _until_interrupted():
         if failed and worker.failure is None:
             values.observe()
-            found += _state(evaluation, [seen for seen in values.own if not seen.is_right])
-    if found:
-        return replace(report, explanations=tuple(found), outputs=outputs)
+            explanations += _explain_state(evaluation, values.failing)
+    if explanations:
+        return replace(report, explanations=tuple(explanations))
+
+    diagnosis = Diagnosis()
     try:
         diagnosis = diagnose(failure)
     except OutOfTime:
-        note = NO_TIME_NOTE
-    named = diagnosis.matches
-    with _until_it_ends():
+        report = replace(report, note=NO_TIME_NOTE)
+    matches = diagnosis.matches
+    with _until_interrupted():
         if values.own and worker.failure is None:
-            found.extend(values.explanations(named))  # a deadline leaves what there is
-            found[MAX_EXPLANATIONS - 1 :] = _before_it_raised(evaluation, failed)
-    both = None
-    if (
-        not note
-        and (not _is_whole(named) or diagnosis.compares_in_float32)
-        and evaluation.question.variants
-    ):
-        with _until_it_ends():
-            both = None if diagnosis.compares_in_float32 else find_pair(failure)
-    if both is not None:
-        # One that was named by itself keeps what was found then.
-        before = {idea.id: idea for idea in named}
-        named = tuple(before.get(idea.id, idea) for idea in both[0])
-        found.insert(0, both[1])
-    if not found and not named and values.own:
-        with _until_it_ends():
-            found += _which_results(evaluation, checks, values)
-    failing = (c for c in checks if c.verdict not in NON_FAILING_VERDICTS and not c.stretch)
-    shown = next((case for c in failing for case in c.failing), "")
+            explanations.extend(values.explanations(matches))
+            # The last place is for this one.
+            explanations[MAX_EXPLANATIONS - 1 :] = _explain_exception(evaluation, failed)
+
+    pair = None
+    is_explained = diagnosis.compares_in_float32 or _explain_all_cases(matches)
+    if not report.note and not is_explained and evaluation.question.variants:
+        with _until_interrupted():
+            pair = find_pair(failure)
+    if pair is not None:
+        # An idea that was matched alone keeps its entry.
+        previous = {idea.id: idea for idea in matches}
+        matches = tuple(previous.get(idea.id, idea) for idea in pair[0])
+        explanations.insert(0, pair[1])
+
+    if not explanations and not matches and values.own:
+        with _until_interrupted():
+            explanations += _explain_wrong_results(evaluation, checks, values)
+    shown_case = _shown_case(checks)
+    # An idea that explains the shown case comes first.
+    order = sorted(matches, key=lambda idea: (not idea.exact, shown_case not in idea.seen))
     return replace(
-        report,
-        # What explains the case that is shown comes first.
-        misconceptions=tuple(sorted(named, key=lambda m: (not m.exact, shown not in m.seen))),
-        explanations=tuple(found[:MAX_EXPLANATIONS]),
-        note=note,
-        outputs=outputs,
+        report, misconceptions=tuple(order), explanations=tuple(explanations[:MAX_EXPLANATIONS])
     )
 
 
-def _until_it_ends() -> contextlib.AbstractContextManager[None]:
-    """Leave what was found so far, where a process ends or time is over."""
+def _until_interrupted() -> contextlib.AbstractContextManager[None]:
+    """Return a context that ends quietly if a process ends or time is over."""
     return contextlib.suppress(WorkerError, OutOfTime, BankProgramError)
 
 
-def _is_whole(named: Sequence[IdeaMatch]) -> bool:
-    """Whether the names explain every failing case, one of them or several together."""
-    exact = [idea for idea in named if idea.exact]
-    seen = {case for idea in exact for case in idea.seen}
-    return any(max(idea.cases, len(seen)) >= idea.failing for idea in exact)
+def _explain_all_cases(matches: Sequence[IdeaMatch]) -> bool:
+    """Return True if exact matches, alone or together, explain every failing case."""
+    exact = [idea for idea in matches if idea.exact]
+    explained = {case for idea in exact for case in idea.seen}
+    return any(max(idea.cases, len(explained)) >= idea.failing for idea in exact)
 
 
-def _state(evaluation: Evaluation, failing: Sequence[Observation]) -> Iterator[Explanation]:
-    """What is said where failing cases are right when nothing was called before.
+def _shown_case(checks: Sequence[CheckResult]) -> str:
+    """Return the case that the report shows: the first one of the first failing check."""
+    for check in checks:
+        if check.verdict not in NON_FAILING_VERDICTS and not check.stretch and check.failing:
+            return check.failing[0]
+    return ""
 
-    A fault that goes away so is one of what is remembered between calls, and whatever the values
-    look like is true by chance.
+
+def _are(names: Collection[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def _explain_state(evaluation: Evaluation, failing: Sequence[Observation]) -> Iterator[Explanation]:
+    """Yield an explanation if failing cases are right when no call came before.
+
+    Then the submission keeps state between calls, and any pattern in its values is chance.
     """
-    right: list[Observation] = []
-    for run, name in list(dict.fromkeys((seen.run, seen.case) for seen in failing))[:MAX_RERUN]:
-        mine = [seen for seen in failing if (seen.run, seen.case) == (run, name)]
-        results = list(dict.fromkeys(seen.result for seen in mine))
-        if depends_on_earlier_calls(evaluation, run, evaluation.cases[name], results):
-            right += mine
-    if not right:
+    by_run_and_case: dict[tuple[str, str], list[Observation]] = {}
+    for observation in failing:
+        by_run_and_case.setdefault((observation.run, observation.case), []).append(observation)
+    stateful: list[Observation] = []
+    for (run, case), observations in list(by_run_and_case.items())[:MAX_RERUN]:
+        results = list(dict.fromkeys(observation.result for observation in observations))
+        if depends_on_earlier_calls(evaluation, run, evaluation.cases[case], results):
+            stateful += observations
+    if not stateful:
         return
-    cases = tuple(dict.fromkeys(seen.case for seen in right))
-    names = list(dict.fromkeys(seen.result for seen in right))
+    cases = tuple(dict.fromkeys(observation.case for observation in stateful))
+    names = list(dict.fromkeys(observation.result for observation in stateful))
     where = format_count(len(cases), "failing case", "failing cases")
-    if len(cases) == len({seen.case for seen in failing}):
+    if len(cases) == len({observation.case for observation in failing}):
         where = "the failing case" if len(cases) == 1 else "every failing case"
     text = (
-        f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} right on {where} when nothing "
+        f"{' and '.join(names)} {_are(names)} right on {where} when nothing "
         "was called before: your code remembers something from one call to the next."
     )
     yield Explanation(STATE, text, cases)
 
 
-def _before_it_raised(
+def _explain_exception(
     evaluation: Evaluation, failed: Sequence[CheckResult]
 ) -> Iterator[Explanation]:
-    """What was wrong before a call raised: it may have been given nothing that it can work with.
+    """Yield an explanation if a result was wrong before a call raised, and may be the cause.
 
     Raises:
-        WorkerError: the submission's process did not survive being asked for that result.
+        WorkerError: the submission's process ended when asked for that result.
     """
-    check = next((one for one in failed if one.raised is not None and one.failing), None)
-    if check is None or check.failing[0] not in evaluation.cases:
+    for check in failed:
+        if check.raised is None or not check.failing:
+            continue
+        case = check.failing[0]
+        if case in evaluation.cases:
+            runs = {spec.id: spec.run for spec in evaluation.checks}
+            recipe = evaluation.cases[case]
+            sentence = wrong_results_before_failure(evaluation, runs[check.id], recipe)
+            if sentence:
+                text = f"{sentence} in case {case}; after that {check.message.strip().rstrip('.')}."
+                yield Explanation("before", text, (case,))
         return
-    run = next(c.run for c in evaluation.checks if c.id == check.id)
-    case = check.failing[0]
-    if wrong := wrong_results_before_failure(evaluation, run, evaluation.cases[case]):
-        text = f"{wrong} in case {case}; after that {check.message.strip().rstrip('.')}."
-        yield Explanation("before", text, (case,))
 
 
-def _which_results(
-    evaluation: Evaluation, checks: Sequence[CheckResult], values: _Values
+def _explain_wrong_results(
+    evaluation: Evaluation, checks: Sequence[CheckResult], values: _ValueExplainer
 ) -> Iterator[Explanation]:
-    """Which results are wrong, where others of the same run are right wherever they were tried.
+    """Yield which results are wrong, if other results of the same run are always right.
 
-    Nothing is said where a run raised, because what it would have computed next was not tried, nor
-    of what follows from an input that the submission has changed.
+    Nothing is certain if a run raised, because later results are unknown, or if a result follows
+    from an input that the submission has changed.
     """
-    failing = [seen for seen in values.own if not seen.is_right]
-    if any(
-        seen.raised_type or seen.result in values.spoiled(seen.run, seen.case) for seen in failing
-    ):
-        return
-    wrong = list(dict.fromkeys(seen.result for seen in failing))
+    failing = values.failing
+    for observation in failing:
+        if observation.raised_type or values.is_spoiled(observation):
+            return
+    wrong = list(dict.fromkeys(observation.result for observation in failing))
     passed = {check.id for check in checks if check.verdict is Verdict.PASS}
-    tried = [seen.result for seen in values.own]
-    tried += [n for c in evaluation.checks if c.id in passed for n in c.compared_results]
-    beside = {n for seen in failing for n in compared_results_of_run(evaluation, seen.run)}
-    right = [name for name in dict.fromkeys(tried) if name in beside and name not in wrong]
+    tried = [observation.result for observation in values.own]
+    for check in evaluation.checks:
+        if check.id in passed:
+            tried += check.compared_results
+    of_same_runs: set[str] = set()
+    for observation in failing:
+        of_same_runs.update(compared_results_of_run(evaluation, observation.run))
+    right = [name for name in dict.fromkeys(tried) if name in of_same_runs and name not in wrong]
     if wrong and right:
-        are = "is" if len(right) == 1 else "are"
-        bad, good = (join_words(names, NAMES_AT_MOST) for names in (wrong, right))
-        text = f"Only {bad} {'is' if len(wrong) == 1 else 'are'} wrong; "
-        text += f"{good} {are} right in every case that was tried."
-        yield Explanation("results", text, tuple(dict.fromkeys(seen.case for seen in failing)))
+        wrong_names = join_words(wrong, MAX_LISTED_NAMES)
+        right_names = join_words(right, MAX_LISTED_NAMES)
+        text = (
+            f"Only {wrong_names} {_are(wrong)} wrong; "
+            f"{right_names} {_are(right)} right in every case that was tried."
+        )
+        cases = tuple(dict.fromkeys(observation.case for observation in failing))
+        yield Explanation("results", text, cases)
 
 
-# -- what holds of the values ---------------------------------------------------------------------
+# -- rules and classes of wrong values ------------------------------------------------------------
 
 
-class _Values:
-    """Rules, then classes: first on the question's own cases, then held against further ones."""
+class _ValueExplainer:
+    """Explains wrong values: finds statements on the question's cases, tries them on extra ones."""
 
-    def __init__(
-        self,
-        evaluation: Evaluation,
-        failed: Sequence[CheckResult],
-        ideas: Callable[[], Sequence[tuple[str, str, RemoteProgram]]] | None = None,
-    ) -> None:
-        self.ideas = ideas  # that may be behind it
-        self.evaluation, self.looked = evaluation, compared_cases_by_result(evaluation)
-        by_id = {check.id: check for check in evaluation.question.spec.checks}
-        found = [
-            (by_id[f.id].run, result) for f in failed for result in by_id[f.id].compared_results
-        ]
-        # The runs and results that the checks that failed look at.
-        self.roots = [root for root in dict.fromkeys(found) if root in self.looked]
-        self.own: list[Observation] = []
+    def __init__(self, failure: Failure, failed: Sequence[CheckResult]) -> None:
+        self.failure = failure
+        self.evaluation = failure.submission_evaluation
+        self.compared = compared_cases_by_result(self.evaluation)
+        specs = {check.id: check for check in self.evaluation.question.spec.checks}
+        run_results: dict[RunResult, None] = {}
+        for check in failed:
+            spec = specs[check.id]
+            for result in spec.compared_results:
+                if (spec.run, result) in self.compared:
+                    run_results[spec.run, result] = None
+        self.run_results = list(run_results)  # that the failed checks compare
+        self.own: list[Observation] = []  # on the question's cases
 
     def observe(self) -> None:
-        """Have the submission's results on the question's own cases."""
-        self.own = observe_results(self.evaluation, self.looked, self.roots)
+        """Observe the submission's results on the question's own cases."""
+        self.own = observe_results(self.evaluation, self.compared, self.run_results)
 
-    def explanations(self, named: Sequence[IdeaMatch]) -> Iterator[Explanation]:
-        """What is said of each result that is wrong; results share a sentence where they can."""
-        failing = [seen for seen in self.own if not seen.is_right]
-        # What an exact name explains, or follows from a changed input, is not explained again.
-        explained = {result for idea in named if idea.exact for result in idea.results}
-        explained |= {name for seen in failing for name in self.spoiled(seen.run, seen.case)}
-        results: dict[str, ResultObservations] = {}
-        for part in (part for seen in self.own for part in seen.split_items()):
-            if part.result.split("[")[0] not in explained:
-                results.setdefault(part.result, ResultObservations(part.result)).add(part)
-        every = [one for one in results.values() if one.failing_observations]
-        proposed = {one.result: one.proposed_rules() for one in every}
-        wanted = {
-            seen.run
-            for one in every
-            if any(proposed[one.result].values())
-            or may_be_separable(one.failing_observations, one.right_observations)
-            for seen in one.observations
-        }
-        self._add_further(wanted, results)
-        said = [s for one in every for s in make_statements(one, proposed[one.result])]
-        known = {one.result for one in said if not one.is_weak}
-        with _until_it_ends(), contextlib.suppress(*UNUSABLE_VALUE_ERRORS):
-            more = self._of_others([one for one in every if one.result not in known])
-            runs = {seen.run for one, _ in more for seen in one.failing_observations}
-            self._add_further(runs - wanted, results)
-            for some, rules in more:
-                if better := list(make_statements(some, rules)):
-                    said = [one for one in said if one.result != some.result] + better
-        yield from to_explanations(sorted(said, key=lambda one: not one.is_rule))
+    @property
+    def failing(self) -> list[Observation]:
+        """The wrong results on the question's own cases."""
+        return [observation for observation in self.own if not observation.is_right]
 
-    def _add_further(self, runs: set[str], results: Mapping[str, ResultObservations]) -> None:
-        for seen in self._further(runs):
-            for part in seen.split_items():
-                if part.result in results:
-                    results[part.result].add(part)
+    def explanations(self, matches: Sequence[IdeaMatch]) -> Iterator[Explanation]:
+        """Yield explanations of the wrong results that no exact match explains."""
+        explained = {result for idea in matches if idea.exact for result in idea.results}
+        for observation in self.failing:
+            explained |= self._spoiled_results(observation.run, observation.case)
+        by_result: dict[str, ResultObservations] = {}
+        for observation in self.own:
+            if observation.result not in explained:
+                for item in observation.split_items():
+                    result = by_result.setdefault(item.result, ResultObservations(item.result))
+                    result.observations.append(item)
+        failing = [result for result in by_result.values() if result.failing_observations]
+        proposed = {result.result: result.proposed_rules() for result in failing}
+        runs: set[str] = set()
+        for result in failing:
+            if any(proposed[result.result].values()) or result.may_be_separable():
+                runs.update(observation.run for observation in result.observations)
+        self._observe_extra_cases(runs, by_result)
+        statements: list[Statement] = []
+        for result in failing:
+            statements += make_statements(result, proposed[result.result])
 
-    def _of_others(
-        self, unsaid: Sequence[ResultObservations]
-    ) -> list[tuple[ResultObservations, dict[str, list[Rule]]]]:
-        """Results that are what other inputs or ideas give, as far as it is known by now."""
-        if self.evaluation.bank is None or self.ideas is None or not unsaid:
+        strong = {statement.result for statement in statements if not statement.is_weak}
+        with _until_interrupted(), contextlib.suppress(*UNUSABLE_VALUE_ERRORS):
+            weak = [result for result in failing if result.result not in strong]
+            alternatives = self._alternative_rules(weak)
+            more_runs = {o.run for result, _ in alternatives for o in result.failing_observations}
+            self._observe_extra_cases(more_runs - runs, by_result)
+            for result, rules in alternatives:
+                better = list(make_statements(result, {"any": rules, "values": rules}))
+                if better:
+                    statements = [s for s in statements if s.result != result.result] + better
+        yield from to_explanations(sorted(statements, key=lambda statement: not statement.is_rule))
+
+    def _alternative_rules(
+        self, results: Sequence[ResultObservations]
+    ) -> list[tuple[ResultObservations, list[Rule]]]:
+        """Return rules that a result is that of an idea, or the right one for other inputs."""
+        if self.evaluation.bank is None or not results:
             return []
-        others = AlternativeInputs(
-            self.evaluation, extra_cases(self.evaluation).evaluation, self.ideas()
+        alternatives = AlternativeInputs(
+            question_cases=self.evaluation,
+            extra_cases=extra_cases(self.evaluation).evaluation,
+            ideas=suspected_programs(self.failure),
         )
-        found = []
-        for one in unsaid:
-            failing = [seen for seen in one.failing_observations if seen.failure_kind == "values"]
-            if failing and (rules := others.matching_rules(failing)):
-                found.append((one, {"any": rules, "values": rules}))
-        return found
+        with_rules = []
+        for result in results:
+            failing = [o for o in result.failing_observations if o.failure_kind == "values"]
+            rules = alternatives.matching_rules(failing) if failing else []
+            if rules:
+                with_rules.append((result, rules))
+        return with_rules
 
-    def spoiled(self, run: str, case: str) -> set[str]:
-        """Results of a case that follow from an input after the submission has changed it."""
+    def is_spoiled(self, observation: Observation) -> bool:
+        """Return True if a result follows from an input that the submission has changed."""
+        return observation.result in self._spoiled_results(observation.run, observation.case)
+
+    def _spoiled_results(self, run: str, case: str) -> set[str]:
+        """Return the results that follow from an input that the submission has changed."""
         try:
-            changed = self.evaluation.submission_outcome(run, self.evaluation.cases[case]).changed
+            outcome = self.evaluation.submission_outcome(run, self.evaluation.cases[case])
         except ProgramError:
             return set()
-        steps, found = self.evaluation.steps(run), set[str]()
-        for number, name in changed:
-            for step in steps[number + 1 :]:
-                if name in step.names_read or found & set(step.names_read):
-                    found.update(step.targets)
-        return found
+        steps = self.evaluation.steps(run)
+        spoiled: set[str] = set()
+        for index, name in outcome.changed:
+            for step in steps[index + 1 :]:
+                if name in step.names_read or not spoiled.isdisjoint(step.names_read):
+                    spoiled.update(step.targets)
+        return spoiled
 
-    def _further(self, runs: set[str]) -> list[Observation]:
-        """What the submission does on further inputs of the runs in which something may hold."""
+    def _observe_extra_cases(
+        self, runs: set[str], by_result: Mapping[str, ResultObservations]
+    ) -> None:
+        """Add observations of the submission on extra cases of some runs."""
         if not runs or self.evaluation.bank is None:
-            return []
-        made, looked, found = extra_cases(self.evaluation), self.looked, list[Observation]()
+            return
+        extra = extra_cases(self.evaluation)
         program = replace(self.evaluation.submission, call_seconds=EXTRA_CALL_SECONDS)
-        theirs = made.evaluation.with_submission(program, EXTRA_SEED)
-        theirs.reference = self.evaluation.reference
+        submission = extra.evaluation.with_submission(program, EXTRA_SEED)
+        submission.reference = self.evaluation.reference
+        observations: list[Observation] = []
         for run in sorted(runs):
-            wrong = dict.fromkeys(c.origin for c in self.own if c.run == run and not c.is_right)
-            every = dict.fromkeys(c.origin for c in self.own if c.run == run)
-            others = [origin for origin in every if origin not in wrong]
-            most = {
-                origin: max(1, min(each, limit // len(origins)))
-                for origins, each, limit in (
-                    (wrong, EXTRA_PER_FAILING_CASE, MAX_EXTRA_FROM_FAILING),
-                    (others, EXTRA_PER_OTHER_CASE, MAX_EXTRA_FROM_OTHERS),
-                )
-                for origin in origins
+            run_results = [run_result for run_result in self.run_results if run_result[0] == run]
+            cases = extra.made_for(run, self._extra_counts(run))
+            submission.prefetch([program], run, [case for case, _ in cases])
+            observations += observe_results(submission, self.compared, run_results, cases)
+
+            # A statement about a result must also hold on the cases of all other checks.
+            compared = [set(self.compared[run_result]) for run_result in run_results]
+            others = extra.cases_of_other_checks(run, set.intersection(*compared))
+            submission.prefetch([program], run, [case for case, _ in others])
+            not_compared = {
+                run_result: {
+                    name: Strictness()
+                    for _, name in others
+                    if name not in self.compared[run_result]
+                }
+                for run_result in run_results
             }
-            places = made.made_for(run, most)
-            theirs.prefetch([program], run, [case for case, _ in places])
-            mine = [root for root in self.roots if root[0] == run]
-            found += observe_results(theirs, looked, mine, places)
-            # Whatever check a case is of, what is said of a result has to be true there too.
-            whole = made.cases_of_other_checks(
-                run, set[str].intersection(*(set(looked[root]) for root in mine))
-            )
-            theirs.prefetch([program], run, [case for case, _ in whole])
-            beyond = {
-                root: {name: (False, False) for _, name in whole if name not in looked[root]}
-                for root in mine
-            }
-            found += observe_results(theirs, beyond, mine, whole)
-        return found
+            observations += observe_results(submission, not_compared, run_results, others)
+        for observation in observations:
+            for item in observation.split_items():
+                if item.result in by_result:
+                    by_result[item.result].observations.append(item)
+
+    def _extra_counts(self, run: str) -> dict[str, int]:
+        """Return how many extra inputs to make from each case; more from failing cases."""
+        of_run = [observation for observation in self.own if observation.run == run]
+        failing = dict.fromkeys(o.origin for o in of_run if not o.is_right)
+        others = dict.fromkeys(o.origin for o in of_run if o.origin not in failing)
+        counts = _share_evenly(failing, EXTRA_PER_FAILING_CASE, MAX_EXTRA_FROM_FAILING)
+        return counts | _share_evenly(others, EXTRA_PER_OTHER_CASE, MAX_EXTRA_FROM_OTHERS)
 
 
+def _share_evenly(names: Collection[str], max_each: int, max_total: int) -> dict[str, int]:
+    return {name: max(1, min(max_each, max_total // len(names))) for name in names}
+
+
+@dataclass
 class ResultObservations:
-    """One result, "grad_x", or one number of it, "mixed['weights']", of whatever run."""
+    """All observations of one result, "grad_x", or of one item of it, "mixed['weights']"."""
 
-    def __init__(self, result: str, known: Sequence[Observation] = ()) -> None:
-        """Begin with what is known of it."""
-        self.result, self.observations = result, list(known)
-        self.add = self.observations.append
+    result: str
+    observations: list[Observation] = field(default_factory=list)
 
     @property
     def failing_observations(self) -> list[Observation]:
-        """Those that are wrong."""
-        return [seen for seen in self.observations if not seen.is_right]
+        """The wrong ones."""
+        return [observation for observation in self.observations if not observation.is_right]
 
     @property
     def right_observations(self) -> list[Observation]:
-        """Those that are right."""
-        return [seen for seen in self.observations if seen.is_right]
+        """The right ones."""
+        return [observation for observation in self.observations if observation.is_right]
+
+    def may_be_separable(self) -> bool:
+        """Return True if more cases may show a property that only failing ones have."""
+        return may_be_separable(self.failing_observations, self.right_observations)
 
     def failures_by_kind(self) -> dict[str, list[Observation]]:
-        """The failing ones by sort; first all of them that gave a result."""
-        found = {"any": [seen for seen in self.failing_observations if not seen.raised_type]}
-        for seen in self.failing_observations:
-            found.setdefault(seen.failure_kind, []).append(seen)
-        return found
+        """Return the wrong ones by kind of failure; "any" has all that gave a result."""
+        failing = self.failing_observations
+        by_kind = {"any": [observation for observation in failing if not observation.raised_type]}
+        for observation in failing:
+            by_kind.setdefault(observation.failure_kind, []).append(observation)
+        return by_kind
 
     def proposed_rules(self) -> dict[str, list[Rule]]:
-        """By sort of failure the rules that it follows."""
-        return {
-            name: propose_rules(mine)
-            for name, mine in self.failures_by_kind().items()
-            if name != "raised"
-        }
+        """Return the rules that hold on all failures of a kind."""
+        by_kind = self.failures_by_kind()
+        by_kind.pop("raised", None)
+        return {kind: propose_rules(observations) for kind, observations in by_kind.items()}
+
+
+class Scope(Enum):
+    """The cases on which a statement is true."""
+
+    ANY_CASE = "any"
+    SEPARATED_CASES = "separated"  # those with a property
+    FAILING_CASES = "failing"  # on others it may be false
 
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement about one result."""
+    """A statement about one result."""
 
-    is_rule: bool  # else it says on which cases the result is wrong
+    is_rule: bool  # otherwise it says on which cases the result is wrong
     result: str
-    text: str  # what follows its name
+    text: str  # what follows the name of the result
     cases: tuple[str, ...]
-    is_weak: bool = False  # it says no more than where the wrong entries are, or their sum
+    is_weak: bool = False  # it only says where the wrong entries are, or what their sum is
+    scope: Scope = Scope.ANY_CASE
+    raises: bool = False  # the text says that the code raises
 
 
 def make_statements(
-    known: ResultObservations, proposed: Mapping[str, Sequence[Rule]]
+    result: ResultObservations, proposed: Mapping[str, Sequence[Rule]]
 ) -> Iterator[Statement]:
-    """What to say of a result: at most one statement on each sort of failure.
+    """Yield at most one statement for each kind of failure of a result.
 
-    Of what is proposed, by sort, for the question's own cases all that is known decides.
+    Args:
+        result: All observations, on the question's cases and on extra ones.
+        proposed: By kind of failure, the rules that hold on the question's cases.
     """
-    failing, name = known.failing_observations, known.result
-    is_rounding = all(not seen.raised_type and is_right_to_digits(seen, 5) for seen in failing)
-    when = "" if is_rounding else separating_properties(failing, known.right_observations)
-    own = {(seen.run, seen.case): seen.case for seen in failing if seen.is_own_case}
-    said = False
-    for group, mine in known.failures_by_kind().items():
-        cases = {(seen.run, seen.case): seen.case for seen in mine if seen.is_own_case}
-        if not cases or not proposed.get(group):
-            continue
-        several, whole = len(set(cases.values())), len(mine) == len(failing)
-        rules = rules_holding_on(
-            [rule for rule in proposed[group] if several >= rule.min_failing_cases], mine
-        )
-        best = _best(
-            confirmed_rules(rules, mine), mine, known.right_observations, when if whole else ""
-        )
-        rule, text = best or (None, "")
-        if rule is None or (rule.rank >= WEAK_RANK and any(seen.raised_type for seen in failing)):
-            continue  # where others raise, what the rest have in common may be chance
-        bare = text == FAILING_CASES_PREFIX + rule.text or (
-            text == rule.text and rule.contradicts_right_result is None
-        )
-        if bare and len({seen.origin for seen in mine}) == 1:
-            # What one case shows need not be so on others.
-            text = f"{text.removeprefix(FAILING_CASES_PREFIX)} in case {mine[0].origin}"
-        elif len(cases) < len(own):
-            text = (
-                text.removeprefix(FAILING_CASES_PREFIX)
-                + f" in {len(cases)} of {len(own)} failing cases"
-            )
-        said = True
-        is_weak = rule.rank >= PLACE_RANK
-        yield Statement(True, name, text, tuple(dict.fromkeys(cases.values())), is_weak)
-        if group == "any":
-            break
-    if when and not said:
-        raised, *others = {seen.raised_type for seen in failing}
-        # Other texts say that what was returned cannot be used.
-        verb = f"{RAISES_PREFIX}{raised}" if not others and raised.isidentifier() else "is wrong"
-        text = f"{verb} where {when}, and in no other case that was tried"
-        yield Statement(False, name, text, tuple(dict.fromkeys(own.values())))
+    failing = result.failing_observations
+    is_rounding = all(not o.raised_type and is_right_to_digits(o, 5) for o in failing)
+    separating = ""
+    if not is_rounding:
+        separating = separating_properties(failing, result.right_observations)
+    has_rule = False
+    for kind, observations in result.failures_by_kind().items():
+        statement = _rule_statement(result, observations, proposed.get(kind, ()), separating)
+        if statement is not None:
+            has_rule = True
+            yield statement
+            if kind == "any":
+                break
+    if separating and not has_rule:
+        yield _class_statement(result, separating)
 
 
-def _best(
-    rules: Sequence[Rule], mine: Sequence[Observation], right: Sequence[Observation], when: str
-) -> tuple[Rule, str] | None:
-    """The most informative rule that no right case refutes, with where it applies."""
-    only = f" where {when}, and is right in every other case that was tried" if when else ""
+def _class_statement(result: ResultObservations, separating: str) -> Statement:
+    """Return the statement that a result is wrong in exactly the cases with a property."""
+    failing = result.failing_observations
+    raised_types = {observation.raised_type for observation in failing}
+    raised_type = raised_types.pop()
+    # A text with spaces is no type: it says that the returned value cannot be used.
+    raises = not raised_types and raised_type.isidentifier()
+    verb = f"raises {raised_type}" if raises else "is wrong"
+    return Statement(
+        is_rule=False,
+        result=result.result,
+        text=f"{verb} where {separating}, and in no other case that was tried",
+        cases=tuple(dict.fromkeys(case for _, case in _own_cases(failing))),
+        raises=raises,
+    )
+
+
+def _own_cases(observations: Sequence[Observation]) -> dict[tuple[str, str], None]:
+    """Return the question's cases among some observations, each with its run."""
+    return dict.fromkeys((o.run, o.case) for o in observations if o.is_own_case)
+
+
+def _rule_statement(
+    result: ResultObservations,
+    observations: Sequence[Observation],
+    proposed: Sequence[Rule],
+    separating: str,
+) -> Statement | None:
+    """Return the statement of the rule that says most about some failures; None if no rule holds.
+
+    Args:
+        result: All observations.
+        observations: The failures of one kind.
+        proposed: The rules that hold on those of the question's cases.
+        separating: The property that only failing cases have; empty if there is none.
+    """
+    failing = result.failing_observations
+    own_cases = _own_cases(observations)
+    if not own_cases:
+        return None
+    cases = tuple(dict.fromkeys(case for _, case in own_cases))
+    rules = [rule for rule in proposed if len(cases) >= rule.min_failing_cases]
+    rules = confirmed_rules(rules_holding_on(rules, observations), observations)
+    if len(observations) < len(failing):
+        separating = ""
+    choice = _choose_rule(rules, observations, result.right_observations, separating)
+    if choice is None:
+        return None
+    rule, scope = choice
+    if rule.rank >= WEAK_RANK and any(observation.raised_type for observation in failing):
+        return None  # if other cases raise, a pattern in the rest may be chance
+    text = rule.text
+    if scope is Scope.SEPARATED_CASES:
+        text += f" where {separating}, and is right in every other case that was tried"
+    is_untested = scope is Scope.ANY_CASE and rule.contradicts_right_result is None
+    if (is_untested or scope is Scope.FAILING_CASES) and len({o.origin for o in observations}) == 1:
+        # A pattern in one case need not hold on others.
+        text += f" in case {observations[0].origin}"
+        scope = Scope.ANY_CASE
+    elif len(own_cases) < len(_own_cases(failing)):
+        text += f" in {len(own_cases)} of {len(_own_cases(failing))} failing cases"
+        scope = Scope.ANY_CASE
+    return Statement(
+        is_rule=True,
+        result=result.result,
+        text=text,
+        cases=cases,
+        is_weak=rule.rank >= PLACE_RANK,
+        scope=scope,
+    )
+
+
+def _choose_rule(
+    rules: Sequence[Rule],
+    failing: Sequence[Observation],
+    right: Sequence[Observation],
+    separating: str,
+) -> tuple[Rule, Scope] | None:
+    """Return the rule that says most, and on which cases it is true."""
     for rule in rules:
         refuted = is_refuted(rule, right)
         if rule.contradicts_right_result is not None and not refuted:
-            return rule, rule.text
-        if only and not rule.holds_on_any_cases:
-            return rule, rule.text + only
+            return rule, Scope.ANY_CASE
+        if separating and not rule.holds_on_any_cases:
+            return rule, Scope.SEPARATED_CASES
         if rule.is_about_wrong_entries or not right:
-            return rule, rule.text
-        if not refuted or (is_beyond_chance(mine) and not rule.is_one_of_many):
-            return rule, FAILING_CASES_PREFIX + rule.text
+            return rule, Scope.ANY_CASE
+        if not refuted or (is_beyond_chance(failing) and not rule.is_one_of_many):
+            return rule, Scope.FAILING_CASES
     return None
 
 
-def to_explanations(said: Sequence[Statement]) -> Iterator[Explanation]:
-    """One explanation for each text; results share one where the same is true of them."""
-    texts: dict[str, list[Statement]] = {}
-    for one in said:
-        texts.setdefault(one.text, []).append(one)
-    for text, several in texts.items():
-        names = list(dict.fromkeys(one.result for one in several))
-        cases = tuple(dict.fromkeys(case for one in several for case in one.cases))
-        kind = "rule" if several[0].is_rule else "class"
-        yield Explanation(kind, _sentence(names, text), cases)  # type: ignore[arg-type]
-        if text.startswith(RAISES_PREFIX):
-            return  # that one result is not computed is why the next one is not
+def to_explanations(statements: Sequence[Statement]) -> Iterator[Explanation]:
+    """Yield one explanation for each text; it names all results of which the text is true."""
+    groups: dict[tuple[str, bool], list[Statement]] = {}
+    for statement in statements:
+        key = (statement.text, statement.scope is Scope.FAILING_CASES)
+        groups.setdefault(key, []).append(statement)
+    for group in groups.values():
+        names = list(dict.fromkeys(statement.result for statement in group))
+        cases = tuple(dict.fromkeys(case for statement in group for case in statement.cases))
+        kind = "rule" if group[0].is_rule else "class"
+        yield Explanation(kind, _sentence(names, group[0]), cases)  # type: ignore[arg-type]
+        if group[0].raises:
+            return  # the next results are missing because this one is
 
 
-def _sentence(names: Sequence[str], text: str) -> str:
-    """One sentence about results that share a text."""
-    if text.startswith(RAISES_PREFIX):
+def _sentence(names: Sequence[str], statement: Statement) -> str:
+    """Return one sentence about the results of which a statement is true."""
+    text = statement.text
+    if statement.raises:
         return f"Your code {text}."
-    one, who = len(names) == 1, join_words(names, NAMES_AT_MOST)
-    if text.startswith(FAILING_CASES_PREFIX):
-        text = text.removeprefix(FAILING_CASES_PREFIX)
-        return f"Wherever {who} {'is wrong, it' if one else 'are wrong, each'} {text}."
-    return f"{who} {text}." if one else f"Of {who}, each {text}."
+    subject = join_words(names, MAX_LISTED_NAMES)
+    if statement.scope is Scope.FAILING_CASES:
+        pronoun = "it" if len(names) == 1 else "each"
+        return f"Wherever {subject} {_are(names)} wrong, {pronoun} {text}."
+    return f"{subject} {text}." if len(names) == 1 else f"Of {subject}, each {text}."

@@ -1,9 +1,8 @@
-"""Further inputs of a question: other sizes, numbers, dtypes and ties, made from its cases.
+"""Make extra inputs from the cases of a question: other sizes, numbers, dtypes and ties.
 
-What a submission does on a handful of cases may be true by chance: a case with two rows makes a
-half of a mean.  Here is what such a statement has to hold on as well.  The draws are the same for
-every submission, so what the reference computes there is found out once per session; nothing is
-drawn before it is asked for.
+A statement about a few cases may be true by chance: with two rows, a half looks like a mean.  So it
+must hold on extra inputs as well.  These have the same draws for every submission, and a session
+runs the reference on each of them once.  Nothing is drawn before it is needed.
 """
 
 from __future__ import annotations
@@ -31,183 +30,222 @@ from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 from grader.sandbox.worker.wire import Tensor
 
-EXTRA_SEED = 7101  # of the draws: none that an audit uses
+EXTRA_SEED = 7101  # for the draws; no audit uses it
+EXTRA_CALL_SECONDS = 2.0  # CPU time for the inputs of one request
 REACHES = (Reach.VALUES, Reach.SIZES, Reach.NUMBERS)
-VARIATIONS_PER_CASE = 18  # of each case, as many of each kind
-MAX_EXTRA_ENTRIES = 3000  # entries beyond which an input takes too long to look at
-RETRY_FACTOR = 2  # times as many are tried as are wanted
-REDRAWS = 2  # times the same case, from another seed
+VARIATIONS_PER_CASE = 18  # the same number for each reach
+MAX_EXTRA_ENTRIES = 3000  # entries of all inputs together; more would take too long
+RETRY_FACTOR = 2  # inputs that are tried for each wanted one, if the first ones are refused
+REDRAWS = 2  # copies of a case with another seed
+
+ExtraCase = tuple[CaseRecipe, str]  # with the name of the question's case from which it is made
 
 
 def case_variations(
-    own: Sequence[CaseRecipe], checks: Sequence[Check]
+    cases: Sequence[CaseRecipe], checks: Sequence[Check]
 ) -> Iterator[tuple[int, Reach, CaseRecipe, str]]:
-    """A number, what is changed, the new case, and the name of the question's."""
-    layouts = list(
-        dict.fromkeys(n for c in checks for n in registry.kind_named(c.kind).layouts_tried(c))
-    )
+    """Yield variations of cases: a number, what is changed, the new case, the original's name."""
+    layouts: dict[str, None] = {}
+    for check in checks:
+        layouts.update(dict.fromkeys(registry.kind_named(check.kind).layouts_tried(check)))
     for number in range(VARIATIONS_PER_CASE):
-        rng, reach = random.Random(number), REACHES[number % len(REACHES)]
-        for origin in own:
-            if (case := vary_case(origin, own, rng, reach, layouts)) is not None:
+        rng = random.Random(number)
+        reach = REACHES[number % len(REACHES)]
+        for origin in cases:
+            case = vary_case(origin, cases, rng, reach, list(layouts))
+            if case is not None:
                 yield number, reach, replace(case, name=f"{origin.name}-{number}"), origin.name
 
 
+# -- which inputs a question is about -------------------------------------------------------------
+
+
 class InputDomain:
-    """What an input has to keep to be one that a question is about, as far as its cases show it.
+    """The properties that an input must keep to be one that the question is about.
 
     No spec says that a padding is at most half its kernel, or that a gradient has the shape of its
-    result.  Where it holds in every case, it is taken to be meant.
+    result.  A property that holds in every case counts as intended.
     """
 
     def __init__(self, evaluation: Evaluation) -> None:
-        """Learn it from all cases of the question, which are in the evaluation."""
+        """Learn the properties from all cases of the evaluation."""
         self._evaluation = evaluation
-        self._kept: dict[tuple[str, str], set[tuple[str, str]]] = {}  # by run and case
-        self._laws = _laws(evaluation.cases.values())
-        self._always: dict[str, set[tuple[str, str]]] = {}  # by run, on what a check uses it with
+        self._required: dict[tuple[str, str], set[tuple[str, str]]] = {}  # by run and case
+        self._bounds = _find_bounds(evaluation.cases.values())
+        # By run, the properties of all cases on which a check uses it.
+        self._common: dict[str, set[tuple[str, str]]] = {}
         checks = evaluation.checks
         uses = dict.fromkeys((c.run, case.name) for c in checks for case in evaluation.cases_of(c))
         for run, name in uses:
             with contextlib.suppress(BankProgramError):
-                pairs = _alike(evaluation, run, evaluation.cases[name])
-                self._always[run] = self._always.get(run, pairs) & pairs
+                pairs = _equal_shapes(evaluation, run, evaluation.cases[name])
+                self._common[run] = self._common.get(run, pairs) & pairs
 
     def contains(self, evaluation: Evaluation, run: str, case: CaseRecipe, origin: str) -> bool:
-        """Whether an input made from a case keeps what that case and all others have.
+        """Return True if an input keeps the properties of its original case and of all cases.
 
         Raises:
-            BankFault: the reference does not take one of them.
+            BankProgramError: the reference does not accept one of the two.
         """
-        numbers = _whole_numbers(case)
-        given = [law for law in self._laws if law[1] in numbers and law[2] in numbers]
-        if any(factor * numbers[one] > numbers[other] for factor, one, other in given):
-            return False
-        if (run, origin) not in self._kept:
-            alike = _alike(self._evaluation, run, self._evaluation.cases[origin])
-            self._kept[run, origin] = alike | self._always.get(run, set())
-        return self._kept[run, origin] <= _alike(evaluation, run, case)
+        numbers = _integer_inputs(case)
+        for factor, smaller, larger in self._bounds:
+            if smaller in numbers and larger in numbers:
+                if factor * numbers[smaller] > numbers[larger]:
+                    return False
+        if (run, origin) not in self._required:
+            pairs = _equal_shapes(self._evaluation, run, self._evaluation.cases[origin])
+            self._required[run, origin] = pairs | self._common.get(run, set())
+        return self._required[run, origin] <= _equal_shapes(evaluation, run, case)
 
 
-def _alike(evaluation: Evaluation, run: str, case: CaseRecipe) -> set[tuple[str, str]]:
-    """Pairs of an input and a result of one shape: what holds on a case holds by contract.
+def _equal_shapes(evaluation: Evaluation, run: str, case: CaseRecipe) -> set[tuple[str, str]]:
+    """Return the pairs of an input and a result with equal shapes.
 
-    The pair of two empty names says that no result is empty unless an input is.
+    A pair of two empty names means that no result is empty unless an input is.
     """
-    given = {
-        n: v.shape for n, v in evaluation.drawn_inputs(case).items() if isinstance(v, np.ndarray)
+    drawn = evaluation.drawn_inputs(case).items()
+    input_shapes = {name: value.shape for name, value in drawn if isinstance(value, np.ndarray)}
+    result_shapes = {
+        name: to_array(value).shape
+        for name, value in _reference_results(evaluation, run, case).items()
+        if isinstance(value, (np.ndarray, Tensor))
     }
-    values = dict(evaluation.reference_outcome(run, case).values)
-    # A result that only other runs look at: y, where a run calls backward twice.
-    more = {n for wanted in evaluation.wanted_results.values() for n in wanted} - values.keys()
-    more &= set(assigned_names(evaluation.steps(run)))
-    if more:
+    pairs = {
+        (name, result)
+        for name, shape in input_shapes.items()
+        for result, result_shape in result_shapes.items()
+        if shape == result_shape
+    }
+    # A reference that accepts an empty result does not prove that one is intended.
+    own_shapes = [
+        s for name, s in input_shapes.items() if case.inputs[name].like not in result_shapes
+    ]
+    has_empty_result = any(0 in shape for shape in result_shapes.values())
+    if not has_empty_result or any(0 in shape for shape in own_shapes):
+        pairs.add(("", ""))
+    return pairs
+
+
+def _reference_results(evaluation: Evaluation, run: str, case: CaseRecipe) -> dict[str, object]:
+    """Return the results of the reference that any run compares."""
+    results = dict(evaluation.reference_outcome(run, case).values)
+    steps = evaluation.steps(run)
+    # Other runs may compare more: y, if this run only calls backward twice.
+    wanted = {name for names in evaluation.wanted_results.values() for name in names}
+    missing = (wanted - results.keys()) & set(assigned_names(steps))
+    if missing:
         with blame_bank(f"the reference fails on case {case.name}"):
             inputs = evaluation.inputs(case, run)
-            values |= evaluation.reference.run(evaluation.steps(run), inputs, sorted(more)).values
-    made = {n: to_array(v).shape for n, v in values.items() if isinstance(v, (np.ndarray, Tensor))}
-    kept = {(i, r) for i, shape in given.items() for r, other in made.items() if shape == other}
-    # Where nothing comes of something, a reference that does not mind is no proof that it is meant.
-    own = [shape for i, shape in given.items() if case.inputs[i].like not in made]
-    if not any(0 in s for s in made.values()) or any(0 in s for s in own):
-        kept.add(("", ""))
-    return kept
+            results |= evaluation.reference.run(steps, inputs, sorted(missing)).values
+    return results
 
 
-def _whole_numbers(case: CaseRecipe) -> dict[str, int]:
+def _integer_inputs(case: CaseRecipe) -> dict[str, int]:
     inputs = case.inputs.items()
-    return {n: r.literal for n, r in inputs if type(r.literal) is int and not r.is_array}
+    return {name: r.literal for name, r in inputs if type(r.literal) is int and not r.is_array}
 
 
-def _laws(cases: Iterable[CaseRecipe]) -> list[tuple[int, str, str]]:
-    """So many times the one number is at most the other, in every case that has both."""
-    given = [_whole_numbers(case) for case in cases]
-    names = sorted({name for numbers in given for name in numbers})
-    found = []
-    for factor, one, other in itertools.product((1, 2), names, names):
-        both = [numbers for numbers in given if one in numbers and other in numbers]
-        if one != other and both and all(factor * n[one] <= n[other] for n in both):
-            found.append((factor, one, other))
-    return found
+def _find_bounds(cases: Iterable[CaseRecipe]) -> list[tuple[int, str, str]]:
+    """Return triples (factor, a, b) if factor * a <= b in every case that has both integers."""
+    numbers_by_case = [_integer_inputs(case) for case in cases]
+    names = sorted({name for numbers in numbers_by_case for name in numbers})
+    bounds = []
+    for factor, smaller, larger in itertools.product((1, 2), names, names):
+        both = [numbers for numbers in numbers_by_case if smaller in numbers and larger in numbers]
+        holds = all(factor * numbers[smaller] <= numbers[larger] for numbers in both)
+        if smaller != larger and both and holds:
+            bounds.append((factor, smaller, larger))
+    return bounds
+
+
+# -- make extra inputs ----------------------------------------------------------------------------
 
 
 class ExtraCases:
-    """The further inputs of a question, drawn and tried on the reference when asked for."""
+    """The extra inputs of a question, each drawn and run on the reference when it is needed."""
 
     def __init__(self, evaluation: Evaluation, seed: int = EXTRA_SEED) -> None:
-        """Draw nothing yet; the reference has run the question's own cases of the evaluation."""
+        """Draw nothing yet.
+
+        Args:
+            evaluation: The question's own cases, on which the reference has run.
+            seed: Seed of the draws.
+        """
         self._own = evaluation.with_bank_program(evaluation.reference)
         if evaluation.parts_asked < len(evaluation.question.spec.parts):
-            # What only a later part is about, a submission need not know yet.
+            # A submission need not handle cases of later parts yet.
             checks = evaluation.checks
             asked = {case.name for check in checks for case in evaluation.cases_of(check)}
             self._own.cases = {n: case for n, case in evaluation.cases.items() if n in asked}
         self.evaluation = self._own.with_bank_program(evaluation.reference)
         self.evaluation.seed = seed
         self.evaluation.cases = {}
-        # By run and case of the question, what was tried: None for what is of no use.
+        # By run and case of the question: the inputs that were tried, None for a refused one.
         self._tried: dict[tuple[str, str], list[CaseRecipe | None]] = {}
-        self._seen: dict[tuple[str, str], set[int]] = {}  # likewise, the inputs that are known
-        self._known: dict[tuple[str, str], bool] = {}  # by run and name, whether it is of use
+        self._fingerprints: dict[tuple[str, str], set[int]] = {}
+        self._is_accepted: dict[tuple[str, str], bool] = {}  # by run and name of the input
 
     @cached_property
     def _domain(self) -> InputDomain:
         return InputDomain(self._own)
 
     @cached_property
-    def _made(self) -> Mapping[str, list[CaseRecipe]]:
-        """By case of the question, what is made from it."""
-        own, made = self._own.cases, dict[str, list[CaseRecipe]]()
+    def _candidates(self) -> Mapping[str, list[CaseRecipe]]:
+        """The inputs made from each case of the question."""
+        own = self._own.cases
+        candidates: dict[str, list[CaseRecipe]] = {}
         for name, case in own.items():
-            several = [s for s in (resized_case(case, 1), resized_case(case, 2)) if s is not None]
-            alone = resized_case(case, 2, fixed=1)  # a side of 1 may be what a case is about
-            several += [alone] if alone is not None and alone not in several else []
-            several += [case] * REDRAWS if any(r.is_drawn for r in case.inputs.values()) else []
-            # No case of a question has such a name, so nothing is drawn twice alike.
-            made[name] = [replace(s, name=f"{name}~{n}") for n, s in enumerate(several)]
+            # No case of a question has a name with ~, so that each gets another draw.
+            changed = _resized_and_redrawn(case)
+            candidates[name] = [replace(c, name=f"{name}~{n}") for n, c in enumerate(changed)]
         for number, _, case, origin in case_variations(list(own.values()), self._own.checks):
-            made[origin].append(replace(case, name=f"{origin}~v{number}"))
-        return made
+            candidates[origin].append(replace(case, name=f"{origin}~v{number}"))
+        return candidates
 
-    def made_for(self, run: str, most: Mapping[str, int]) -> list[tuple[CaseRecipe, str]]:
-        """Inputs of a run that the reference takes, each with the question's case it is made from.
+    def made_for(self, run: str, counts: Mapping[str, int]) -> list[ExtraCase]:
+        """Return inputs of a run that the reference accepts, smallest first.
 
-        `most` says by case how many to make from it; there may be fewer.
+        Args:
+            run: The name of the run.
+            counts: By case of the question, how many inputs to make from it; there may be fewer.
         """
-        for times in (1, RETRY_FACTOR):  # some are of no use: then others take their place
-            new = []
-            for origin, wanted in most.items():
-                tried = self._tried.setdefault((run, origin), [])
-                if len(_useful(tried)) < wanted:
-                    made = self._made[origin][len(tried) : times * wanted]
-                    new += [(case, origin) for case in made]
-            self.evaluation.find_shapes([case for case, _ in new])
-            fresh = [(case, origin) for case, origin in new if self._is_new(run, case, origin)]
-            accepted = self._accepted(run, fresh)
-            for case, origin in new:
-                self._tried[run, origin].append(case if (case, origin) in accepted else None)
-        # The first so many of those, however many more were tried for others.
-        chosen = [
-            (case, origin)
-            for origin, wanted in most.items()
-            for case in _useful(self._tried[run, origin][: RETRY_FACTOR * wanted])[:wanted]
-        ]
-        return sorted(
-            chosen, key=lambda pair: (self.evaluation.display_order(pair[0])[0], pair[0].name)
-        )
+        for factor in (1, RETRY_FACTOR):
+            self._try_candidates(run, counts, factor)
+        # Ignore those that were tried for another call with higher counts.
+        chosen = []
+        for origin, count in counts.items():
+            accepted = _without_none(self._tried[run, origin][: RETRY_FACTOR * count])
+            chosen += [(case, origin) for case in accepted[:count]]
+        return sorted(chosen, key=self._size_and_name)
 
-    def cases_of_other_checks(
-        self, run: str, known: Collection[str]
-    ) -> list[tuple[CaseRecipe, str]]:
-        """The cases that a run takes, of whatever check that is asked, but those that are known."""
-        own = {n: case for n, case in self._own.cases.items() if n not in known}
-        return self._accepted(run, [(replace(c, name=f"{n}~own"), n) for n, c in own.items()])
+    def _size_and_name(self, extra: ExtraCase) -> tuple[int, str]:
+        case, _ = extra
+        return self.evaluation.display_order(case)[0], case.name
+
+    def _try_candidates(self, run: str, counts: Mapping[str, int], factor: int) -> None:
+        """Try `factor` times as many inputs as are wanted of each case that has too few."""
+        new: list[ExtraCase] = []
+        for origin, count in counts.items():
+            tried = self._tried.setdefault((run, origin), [])
+            if len(_without_none(tried)) < count:
+                candidates = self._candidates[origin][len(tried) : factor * count]
+                new += [(case, origin) for case in candidates]
+        self.evaluation.find_shapes([case for case, _ in new])
+        fresh = [(case, origin) for case, origin in new if self._is_new(run, case, origin)]
+        accepted = self._accepted(run, fresh)
+        for case, origin in new:
+            self._tried[run, origin].append(case if (case, origin) in accepted else None)
+
+    def cases_of_other_checks(self, run: str, compared: Collection[str]) -> list[ExtraCase]:
+        """Return the cases of the question that a run accepts, except those compared already."""
+        others = [case for name, case in self._own.cases.items() if name not in compared]
+        return self._accepted(run, [(replace(c, name=f"{c.name}~own"), c.name) for c in others])
 
     def accepted_by_reference(
-        self, run: str, new: Sequence[CaseRecipe], origin: str
+        self, run: str, cases: Sequence[CaseRecipe], origin: str
     ) -> list[CaseRecipe]:
-        """Which of some inputs, each with a name of its own, the reference takes."""
-        return [case for case, _ in self._accepted(run, [(case, origin) for case in new])]
+        """Return the inputs that the reference accepts; each needs a name not used before."""
+        return [case for case, _ in self._accepted(run, [(case, origin) for case in cases])]
 
     def is_disputed(self, run: str, case: CaseRecipe, without: str = "") -> bool:
         """Return True if an accepted solution differs from the reference on an input.
@@ -216,103 +254,117 @@ class ExtraCases:
         """
         question = self.evaluation.question
         asked = self.evaluation.parts_asked
-        right = [name for name, last in question.accepted_until_part.items() if last >= asked]
-        return any(self._differs(name, run, case) for name in right if name != without)
+        names = [name for name, last in question.accepted_until_part.items() if last >= asked]
+        return any(self._differs(name, run, case) for name in names if name != without)
 
     def _differs(self, accepted: str, run: str, case: CaseRecipe) -> bool:
         """Return True if an accepted solution differs from the reference, or raises."""
         assert self.evaluation.bank is not None, "no session gives this evaluation its programs"
         program = self.evaluation.bank.accepted_solution_program(accepted)
-        theirs = self.evaluation.with_bank_program(program)
+        solution = self.evaluation.with_bank_program(program)
 
-        def find() -> bool:
+        def compare() -> bool:
             try:
-                outcome = theirs.submission_outcome(run, case)
+                outcome = solution.submission_outcome(run, case)
             except (ProgramError, WorkerError):
                 return True
-            names = theirs.wanted_results[run]
-            return any(find_mismatch(theirs, run, case, name, outcome) for name in names)
+            names = solution.wanted_results[run]
+            return any(find_mismatch(solution, run, case, name, outcome) for name in names)
 
-        return theirs.remember(("differs", run, case.name), find, program)
+        return solution.remember(("differs", run, case.name), compare, program)
 
-    def _accepted(
-        self, run: str, new: Sequence[tuple[CaseRecipe, str]]
-    ) -> list[tuple[CaseRecipe, str]]:
-        """Those that the reference takes and agrees with itself on; found out once."""
+    def _accepted(self, run: str, extra: Sequence[ExtraCase]) -> list[ExtraCase]:
+        """Return the inputs that the reference accepts; each is tried only once."""
         evaluation = self.evaluation
-        unknown = [one for one in new if (run, one[0].name) not in self._known]
-        evaluation.find_shapes([case for case, _ in unknown])
-        fit = [one for one in unknown if self._is_fit(run, one[0])]
-        cases = [case for case, _ in fit]
-        evaluation.cases.update((case.name, case) for case in cases)
-        self._known |= dict.fromkeys(((run, case.name) for case in cases), False)
-        by_dtype = [case for case in cases if case.dtype != "float64"]
+        untried = [pair for pair in extra if (run, pair[0].name) not in self._is_accepted]
+        evaluation.find_shapes([case for case, _ in untried])
+        fitting = [pair for pair in untried if self._is_fit(run, pair[0])]
+        cases = [case for case, _ in fitting]
+        for case in cases:
+            evaluation.cases[case.name] = case
+            self._is_accepted[run, case.name] = False
+        low_precision = [case for case in cases if case.dtype != "float64"]
         want = compared_results_of_run(evaluation, run)
-        with contextlib.suppress(WorkerError):  # an input may have been too much for its process
-            evaluation.prefetch([evaluation.reference], run, cases, want=want)
-            evaluation.prefetch([evaluation.reference], run, by_dtype, want=want, modes=[PRECISE])
-            for case, origin in fit:
-                self._known[run, case.name] = self._is_right(run, case, origin)
-        return [one for one in new if self._known.get((run, one[0].name))]
+        with contextlib.suppress(WorkerError):  # an input may be too much for the process
+            reference = [evaluation.reference]
+            evaluation.prefetch(reference, run, cases, want=want)
+            evaluation.prefetch(reference, run, low_precision, want=want, modes=[PRECISE])
+            for case, origin in fitting:
+                self._is_accepted[run, case.name] = self._is_right(run, case, origin)
+        return [pair for pair in extra if self._is_accepted.get((run, pair[0].name))]
 
     def _is_right(self, run: str, case: CaseRecipe, origin: str) -> bool:
-        """Whether the reference agrees with itself on an input, and it is such as a case is."""
+        """Return True if an input is in the domain and the reference agrees with itself on it."""
         evaluation = self.evaluation
         try:
-            truth = evaluation.reference_outcome(run, case)
-            return self._domain.contains(evaluation, run, case, origin) and not any(
-                find_mismatch(evaluation, run, case, name, truth)
-                for name in evaluation.wanted_results[run]
-            )
+            outcome = evaluation.reference_outcome(run, case)
+            if not self._domain.contains(evaluation, run, case, origin):
+                return False
+            names = evaluation.wanted_results[run]
+            return not any(find_mismatch(evaluation, run, case, name, outcome) for name in names)
         except (BankProgramError, KeyError):
             return False
 
     def _is_fit(self, run: str, case: CaseRecipe) -> bool:
-        """Whether an input has what the run takes, can be drawn, and is small."""
+        """Return True if an input has what the run reads, can be drawn, and is small."""
         if not case.inputs.keys() >= set(run_inputs(self.evaluation.steps(run))):
             return False
         try:
-            return (
-                sum(np.size(v) for v in self.evaluation.drawn_inputs(case).values())
-                <= MAX_EXTRA_ENTRIES
-            )
+            drawn = self.evaluation.drawn_inputs(case)
+            return sum(np.size(value) for value in drawn.values()) <= MAX_EXTRA_ENTRIES
         except (BankProgramError, DrawError, KeyError):
             return False
 
     def _is_new(self, run: str, case: CaseRecipe, origin: str) -> bool:
-        """Whether it can be drawn, and is neither a case of the question nor made before."""
+        """Return True if an input fits, and equals no case of the question and no earlier input."""
         if not self._is_fit(run, case):
             return False
         names = list(run_inputs(self.evaluation.steps(run)))
-        if (run, origin) not in self._seen:
-            own = (c for c in self._own.cases.values() if c.inputs.keys() >= set(names))
-            self._seen[run, origin] = {input_fingerprint(self._own, c, names) for c in own}
-        seen, found = self._seen[run, origin], input_fingerprint(self.evaluation, case, names)
-        is_new = found not in seen
-        seen.add(found)
+        if (run, origin) not in self._fingerprints:
+            own = [c for c in self._own.cases.values() if c.inputs.keys() >= set(names)]
+            self._fingerprints[run, origin] = {input_fingerprint(self._own, c, names) for c in own}
+        fingerprints = self._fingerprints[run, origin]
+        fingerprint = input_fingerprint(self.evaluation, case, names)
+        is_new = fingerprint not in fingerprints
+        fingerprints.add(fingerprint)
         return is_new
 
 
-def _useful(tried: Sequence[CaseRecipe | None]) -> list[CaseRecipe]:
-    return [case for case in tried if case is not None]
+def _resized_and_redrawn(case: CaseRecipe) -> list[CaseRecipe]:
+    """Return a case with other side lengths, then with another seed."""
+    resized = [resized_case(case, 1), resized_case(case, 2)]
+    # A side of length 1 may be the point of a case.
+    keeping_ones = resized_case(case, 2, fixed=1)
+    if keeping_ones not in resized:
+        resized.append(keeping_ones)
+    cases = _without_none(resized)
+    if any(recipe.is_drawn for recipe in case.inputs.values()):
+        cases += [case] * REDRAWS
+    return cases
+
+
+def _without_none(cases: Sequence[CaseRecipe | None]) -> list[CaseRecipe]:
+    return [case for case in cases if case is not None]
 
 
 def extra_cases(evaluation: Evaluation) -> ExtraCases:
-    """Those for the parts that an evaluation's submission was asked, found out once per session."""
+    """Return the extra inputs for the parts that were asked; a session makes them once."""
     assert evaluation.bank is not None, "no session gives this evaluation its memory"
-    memory, key = evaluation.bank.remembered_outcomes, ("further", evaluation.parts_asked)
+    memory = evaluation.bank.remembered_outcomes
+    key = ("further", evaluation.parts_asked)
     if key not in memory:
         memory[key] = ExtraCases(evaluation)
-    made: ExtraCases = memory[key]
-    return made
+    extra: ExtraCases = memory[key]
+    return extra
 
 
 def input_fingerprint(evaluation: Evaluation, case: CaseRecipe, names: Sequence[str]) -> int:
-    """A number that two inputs share if programs see no difference: few are all random."""
+    """Return a number that is equal for two inputs if no program can see a difference."""
     drawn = evaluation.drawn_inputs(case)
     parts: list[object] = [case.dtype, case.layout]
     for name in names:
-        value, recipe = drawn[name], case.inputs[name]
+        value = drawn[name]
+        recipe = case.inputs[name]
         if isinstance(value, np.ndarray):
             form = (recipe.dtype, recipe.layout, value.dtype.str, value.shape)
             parts += [name, form, value.tobytes()]

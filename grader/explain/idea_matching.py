@@ -1,29 +1,26 @@
-"""Which misconception does a submission hold?  Decided by what it computes, never by how it looks.
+"""Name the wrong ideas behind a submission by its results, never by how its code looks.
 
-Every variant runs on the same inputs as the submission.  It *acts* on a cell (a component on one
-case) where it differs from the reference.  An idea is named
+Every variant of an idea runs on the same inputs as the submission.  A variant *changes* a cell (a
+component on one case) if it differs from the reference there.  There are two ways to match, beside
+the pairs of `idea_pairs.py`:
 
-- exactly, when the submission equals one of its variants wherever that acts, and what is wrong is
-  not mostly something else;
-- in part, when it reproduces a result on every case, and is wrong in another way, never right,
-  wherever else it acts ("your y is ...");
-- with another one, when the submission is right wherever neither acts, equals the one wherever only
-  that acts, and, where both act, equals both programs executed one on top of the other.  Two ideas
-  that change one function cannot be put together so; then what each does alone has to be enough.
+- Exact match: the submission equals a variant in every cell that the variant changes, and the idea
+  explains most of the evidence.
+- Partial match: the submission equals the variant in one result on every case.  Wherever else the
+  variant changes a result, the submission is wrong too, but differently ("your y is ...").
 
-An idea is not named if a check that claims it has passed, or if it acts where the submission is
-right.  What was skipped can contradict, and suggests nothing.  A count of bytes suggests nothing
-either, but for what is kept.
+An idea is not named if a check that should catch it has passed, or if it changes a cell in which
+the submission is right.  A skipped check can rule out an idea but is no evidence for one.  The same
+holds for a byte count, except for tensors kept.
 
-An idea that explains everything and is not sure is named with its doubt, if no other one is named:
-another idea gives the same, or a further input contradicts it.  An input that the contract does not
-cover contradicts nothing: there right programs differ, and so may a right program with the idea.
+If no other idea is named, an idea that explains everything is named with a doubt: another idea
+gives the same results, or an extra input contradicts it.  An extra input that the contract does not
+cover contradicts nothing, because right programs differ there.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -39,622 +36,585 @@ from grader.explain.components import (
     observe_component,
     same_in_cell,
 )
-from grader.explain.extra_cases import EXTRA_SEED, ExtraCases, extra_cases
+from grader.explain.extra_cases import EXTRA_CALL_SECONDS, EXTRA_SEED, extra_cases
 from grader.grading.case_by_case import describe_inputs, join_inputs
 from grader.grading.compare import find_mismatch
 from grader.grading.evaluation import BankProgramError, Evaluation
 from grader.grading.kinds.base import Count
-from grader.model.limits import EXTRA_CALL_SECONDS
 from grader.model.number_format import join_words
-from grader.model.report import Explanation, IdeaMatch
+from grader.model.report import IdeaMatch
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote_program import RemoteProgram
 
-FIRST_BATCH_CELLS = 3  # cells that an idea is tried on at once; then twice as many
-CASES_WITHOUT_EXTRA_INPUTS = 6  # on which an idea acts, for it to be no chance of their sizes
-MIN_PARTIAL_CASES = (
-    3  # on which a result has to agree, for an idea to be named by that result alone
-)
-MIN_DISTINCT_NUMBERS = 3  # different ones, likewise: one number is always some multiple of another
-EXTRA_INPUTS_PER_CASE, MAX_EXTRA_INPUTS = (
-    4,
-    24,
-)  # further inputs, of each case that an idea explains and of all
-MAX_LAYERED_PROGRAMS = 12  # programs of two ideas that are run for one submission
-_FIRST = re.compile(r"(?<=[.!?])\s")  # between sentences
-MIN_CASES_ALONE = 2  # on which an idea has to be seen alone, where two cannot be put together
+FIRST_BATCH_CELLS = 3  # cells in the first batch of a comparison; each batch is twice as large
+
+# An idea that changes fewer cases is tried on extra inputs: it may match only by their sizes.
+CASES_WITHOUT_EXTRA_INPUTS = 6
+EXTRA_INPUTS_PER_CASE = 4
+MAX_EXTRA_INPUTS = 24
+
+# A partial match needs this much.  One number alone is always some multiple of another.
+MIN_PARTIAL_CASES = 3
+MIN_DISTINCT_NUMBERS = 3
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IdeaVariant:
-    """A variant of a misconception, beside the submission and the reference."""
+    """One variant of an idea, with the programs to compare it with."""
 
-    name: str
-    index: int
+    name: str  # of the idea
+    index: int  # of the variant
     evaluation: Evaluation
     submission_evaluation: Evaluation
     reference: Evaluation
 
     def changes_cell(self, cell: ResultCell) -> bool:
-        """Whether it differs from the reference there; remembered with what they compute."""
-        theirs, known = self.evaluation, ("acts", *cell)
-        return theirs.remember(
-            known, lambda: not same_in_cell(self.reference, theirs, *cell), theirs.submission
-        )
+        """Return True if the variant differs from the reference in this cell."""
+
+        def differs() -> bool:
+            return not same_in_cell(self.reference, self.evaluation, *cell)
+
+        key = ("changes", *cell)
+        return self.evaluation.remember(key, differs, self.evaluation.submission)
 
     def equals_submission(self, cell: ResultCell) -> bool:
-        """Whether the submission shows what it shows, up to the tolerance of the checks."""
-        return self.equals_exactly(cell) or is_within_tolerance(
+        """Return True if the variant equals the submission, up to the tolerance of the checks."""
+        if self.equals_exactly(cell):
+            return True
+        return is_within_tolerance(
             self.submission_evaluation, self.evaluation, self.reference, *cell
         )
 
     def equals_exactly(self, cell: ResultCell) -> bool:
-        """Return True if the submission and the idea give the same, without any tolerance."""
+        """Return True if the variant equals the submission, without any tolerance."""
         return same_in_cell(self.submission_evaluation, self.evaluation, *cell)
 
     def explains(self, cell: ResultCell) -> bool:
-        """Whether it acts there, and the submission shows the same."""
+        """Return True if the variant changes this cell just as the submission does."""
         return self.changes_cell(cell) and self.equals_submission(cell)
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """An idea that a submission shows."""
+    """A variant that matches the submission."""
 
     idea_variant: IdeaVariant
-    changed_cells: frozenset[ResultCell]  # wherever it differs from the reference
+    changed_cells: frozenset[ResultCell]  # in which the variant differs from the reference
     explained_cells: tuple[ResultCell, ...]  # of the evidence
     is_exact: bool = True
-    doubt: str = ""  # a clause on why it is not sure
+    doubt: str = ""  # a clause on why the idea is not certain
 
     @property
     def explains_values(self) -> bool:
-        """Whether it explains results, and not only what is measured."""
-        return any(c.measured_by is None for c, _ in self.explained_cells)
+        """True if the match explains results, not only measures such as bytes."""
+        return any(not component.is_measure for component, _ in self.explained_cells)
+
+    @property
+    def rank(self) -> tuple[int, bool]:
+        """Sort key: a variant that changes more is the better match of an idea."""
+        return len(self.changed_cells), self.is_exact
+
+
+@dataclass(frozen=True, slots=True)
+class PartialMatch:
+    """A variant that changes no cell in which the submission is right."""
+
+    idea_variant: IdeaVariant
+    changed_cells: frozenset[ResultCell]
+    equal_cells: frozenset[ResultCell]  # changed cells in which it equals the submission
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The ideas that a submission shows."""
+    """The ideas that match a submission."""
 
     matches: tuple[IdeaMatch, ...] = ()
-    ambiguous_ideas: frozenset[str] = (
-        frozenset()
-    )  # ideas that fit it, and cannot be told from each other
-    compares_in_float32: bool = False  # as far as float32 tells them apart
+    ambiguous_ideas: frozenset[str] = frozenset()  # matching ideas that change the same cells
+    compares_in_float32: bool = False  # results were compared in float32 precision
 
 
 def diagnose(failure: Failure) -> Diagnosis:
-    """Name the misconceptions that explain what the submission computes.
+    """Name the ideas that explain the results of a submission.
 
-    Where its process is gone, what it did before counts.
+    If its process has died, the results before that count.
     """
-    if (
-        not failure.submission_evaluation.question.variants
-        or not failure.failed_checks
-        or not failure.failing_cells
-    ):
+    question = failure.submission_evaluation.question
+    if not question.variants or not failure.failed_checks or not failure.failing_cells:
         return Diagnosis()
-    found, doubtful = _diagnosed(failure)
-    if found.matches:
-        return found
-    others = [replace(failure, compares_in_float32=True)]
-    if not forms.form_of(
-        failure.submission_evaluation.question.spec
-    ).is_text:  # no function makes what is written
-        others.append(replace(failure, lenient=True))
-    for other in others:
-        found, _ = _diagnosed(other)
-        if found.matches:
-            return found
-    named = tuple(_to_named(failure, match) for match in doubtful)
-    return replace(found, matches=named, compares_in_float32=True)
+    diagnosis, doubtful = _match_ideas(failure)
+    if diagnosis.matches:
+        return diagnosis
+    # Rounding may hide an idea, and so may a function that the submission has written twice.
+    other_ways = [replace(failure, compares_in_float32=True)]
+    if not forms.form_of(question.spec).is_text:
+        other_ways.append(replace(failure, lenient=True))
+    for other_way in other_ways:
+        diagnosis, _ = _match_ideas(other_way)
+        if diagnosis.matches:
+            return diagnosis
+    entries = tuple(report_entry(failure, match) for match in doubtful)
+    return replace(diagnosis, matches=entries, compares_in_float32=True)
 
 
-def _diagnosed(failure: Failure) -> tuple[Diagnosis, list[Match]]:
-    """Name the sure ideas; and list those that explain everything and are not sure."""
-    ideas = _possible(failure)
-    exact = _exactly(failure, ideas)
+def _match_ideas(failure: Failure) -> tuple[Diagnosis, list[Match]]:
+    """Return the certain ideas, and the matches that explain everything but are in doubt."""
+    variants = possible_variants(failure)
+    exact = _exact_matches(failure, variants)
     if failure.lenient:
         exact = (match for match in exact if _explains_everything(failure, match))
-    fitting = _best_per_idea(exact)
-    clear = _distinct(fitting)
-    found = _explaining_most(failure, clear)
-    if not fitting and not failure.lenient:
-        found = _distinct(_best_per_idea(_in_part(failure, ideas)))
-    alike = [match for match in fitting if match not in clear]
-    sure, doubtful = list[Match](), list[Match]()
-    for match in found:
-        known = len(_cases(match.changed_cells)) >= CASES_WITHOUT_EXTRA_INPUTS
-        doubt = "" if known else _contradiction(failure, match)
-        (doubtful if doubt else sure).append(replace(match, doubt=doubt))
-    for match in alike:
-        twins = [
-            m.idea_variant.name
-            for m in alike
-            if m is not match and m.changed_cells == match.changed_cells
-        ]
-        doubtful.append(replace(match, doubt=f"but so does {join_words(twins)}"))
+    best = _best_per_idea(exact)
+    distinct = _distinct(best)
+    candidates = _explaining_most(failure, distinct)
+    if not best and not failure.lenient:
+        candidates = _distinct(_best_per_idea(_partial_matches(failure, variants)))
+
+    certain = []
+    doubtful = []
+    for match in candidates:
+        doubt = ""
+        if len(case_names(match.changed_cells)) < CASES_WITHOUT_EXTRA_INPUTS:
+            doubt = _find_contradiction(failure, match)
+        if doubt:
+            doubtful.append(replace(match, doubt=doubt))
+        else:
+            certain.append(match)
+    ambiguous = [match for match in best if match not in distinct]
+    doubtful += [_with_ambiguity(match, ambiguous) for match in ambiguous]
     diagnosis = Diagnosis(
-        tuple(_to_named(failure, match) for match in sure),
-        frozenset(match.idea_variant.name for match in alike),
-        failure.compares_in_float32,
+        matches=tuple(report_entry(failure, match) for match in certain),
+        ambiguous_ideas=frozenset(match.idea_variant.name for match in ambiguous),
+        compares_in_float32=failure.compares_in_float32,
     )
     return diagnosis, [match for match in doubtful if _explains_everything(failure, match)]
 
 
+def _with_ambiguity(match: Match, ambiguous: Sequence[Match]) -> Match:
+    """Return a match with the doubt that other ideas change the same cells."""
+    names = []
+    for other in ambiguous:
+        if other is not match and other.changed_cells == match.changed_cells:
+            names.append(other.idea_variant.name)
+    return replace(match, doubt=f"but so does {join_words(names)}")
+
+
 def _explains_everything(failure: Failure, match: Match) -> bool:
-    """Return True if an idea gives exactly the numbers of every failing case."""
-    values = {cell for cell in failure.failing_cells if cell[0].measured_by is None}
+    """Return True if an idea gives exactly the results of every failing case."""
+    values = set(failure.failing_value_cells)
     return match.is_exact and bool(values) and values <= set(match.explained_cells)
 
 
-def _possible(failure: Failure) -> list[IdeaVariant]:
-    """Return the variants of every idea that no check has ruled out.
+def possible_variants(failure: Failure) -> list[IdeaVariant]:
+    """Return the variants of every idea that no passing check rules out.
 
-    An idea of a later part passes all that was asked, so that it explains no failure of that.
+    An idea of a later part passes all checks that were asked, so it explains no failure.
     """
-    mine, bank = failure.submission_evaluation, failure.submission_evaluation.bank
+    submission = failure.submission_evaluation
+    question = submission.question
+    bank = submission.bank
     assert bank is not None, "no session gives this evaluation its misconceptions"
-    asked = {check.id for check in mine.checks}
-    possible = [
-        name
-        for name in mine.question.variants
-        if failure.passed_checks.isdisjoint(killers := mine.question.ideas[name].killed_by)
-        and asked.issuperset(killers[:1])
-    ]
-    return [
-        IdeaVariant(
-            name, n, mine.with_bank_program(bank.variant_program(name, n)), mine, failure.reference
-        )
-        for name in possible
-        for n in range(len(mine.question.variants[name]))
-    ]
+    asked = {check.id for check in submission.checks}
+    variants = []
+    for name, sources in question.variants.items():
+        killed_by = question.ideas[name].killed_by
+        if not failure.passed_checks.isdisjoint(killed_by) or not asked.issuperset(killed_by[:1]):
+            continue
+        for index, _ in enumerate(sources):
+            evaluation = submission.with_bank_program(bank.variant_program(name, index))
+            variants.append(IdeaVariant(name, index, evaluation, submission, failure.reference))
+    return variants
 
 
 def suspected_programs(failure: Failure) -> list[tuple[str, str, RemoteProgram]]:
-    """The variants of every idea that a failing check claims and that none has ruled out.
+    """Return the variants of every idea that a failing check should catch.
 
-    Each has its name and the first sentence of its feedback.
+    Ideas that a passing check rules out are left out.  Each entry has the name of the idea, the
+    first sentence of its feedback in quotes, and the program.
     """
     ideas = failure.submission_evaluation.question.ideas
-    return [
-        (
-            idea.name,
-            f'"{_FIRST.split(_feedback(idea), maxsplit=1)[0]}"',
-            idea.evaluation.submission,
-        )
-        for idea in _possible(failure)
-        if not failure.failed_checks.isdisjoint(ideas[idea.name].killed_by)
-    ]
+    programs = []
+    for variant in possible_variants(failure):
+        if failure.failed_checks.isdisjoint(ideas[variant.name].killed_by):
+            continue
+        sentence = _SENTENCE_END.split(_feedback(variant), maxsplit=1)[0]
+        programs.append((variant.name, f'"{sentence}"', variant.evaluation.submission))
+    return programs
 
 
-def _ask(failure: Failure, ideas: Iterable[IdeaVariant], cells: Iterable[ResultCell]) -> None:
-    """Have all ideas run the small cases of some cells, in few requests."""
-    cases: dict[str, dict[str, None]] = {}
-    for c, case in cells:
-        if c.measured_by is None:
-            cases.setdefault(c.run, {})[case] = None
-    programs = [idea.evaluation.submission for idea in ideas]
-    for run, names in cases.items():
-        failure.submission_evaluation.prefetch(
-            programs, run, [failure.submission_evaluation.cases[name] for name in names]
-        )
+def _prefetch(
+    failure: Failure, variants: Iterable[IdeaVariant], cells: Iterable[ResultCell]
+) -> None:
+    """Run all variants on the cases of these cells, in few requests."""
+    cases_by_run: dict[str, dict[str, None]] = {}
+    for component, case in cells:
+        if not component.is_measure:
+            cases_by_run.setdefault(component.run, {})[case] = None
+    programs = [variant.evaluation.submission for variant in variants]
+    submission = failure.submission_evaluation
+    for run, names in cases_by_run.items():
+        submission.prefetch(programs, run, [submission.cases[name] for name in names])
 
 
-def _to_named(failure: Failure, match: Match) -> IdeaMatch:
-    """What a report says of an idea."""
-    idea = failure.submission_evaluation.question.ideas[match.idea_variant.name]
-    every = failure.failing_cells
-    if match.explains_values:  # an idea about results need not explain what is measured
-        every = [cell for cell in every if cell[0].measured_by is None]
-    # A case in which another result is wrong as well is not explained exactly.
-    others = _cases(set(every) - set(match.explained_cells)) if match.is_exact else set()
-    seen = [
-        case
-        for case in dict.fromkeys(case for _, case in match.explained_cells)
-        if case not in others
-    ]
+def report_entry(failure: Failure, match: Match) -> IdeaMatch:
+    """Return the entry of a match in the report."""
+    variant = match.idea_variant
+    killed_by = failure.submission_evaluation.question.ideas[variant.name].killed_by
+    evidence = _evidence_for(failure, match)
+    explained_cases = dict.fromkeys(case for _, case in match.explained_cells)
+    if match.is_exact:  # a case with another wrong result is not explained
+        for case in case_names(set(evidence) - set(match.explained_cells)):
+            explained_cases.pop(case, None)
+    catching = failure.failed_checks & set(killed_by)
+    is_rounded = any(
+        component.relative_rounding or component.compares_in_float32
+        for component, _ in match.explained_cells
+    )
     return IdeaMatch(
-        id=match.idea_variant.name,
-        feedback=_feedback(match.idea_variant),
+        id=variant.name,
+        feedback=_feedback(variant),
         exact=match.is_exact and not match.doubt,
         doubt=match.doubt,
-        results=tuple(dict.fromkeys(c.name for c, _ in match.explained_cells)),
-        cases=len(seen),
-        failing=len(_cases(every)),
-        seen=tuple(seen),
-        checks=tuple(
-            c.id for c in failure.checks if c.id in failure.failed_checks & set(idea.killed_by)
-        ),
-        rounded=any(c.relative_rounding or c.compares_in_float32 for c, _ in match.explained_cells)
-        or not all(map(match.idea_variant.equals_exactly, match.explained_cells)),
+        results=tuple(dict.fromkeys(component.name for component, _ in match.explained_cells)),
+        cases=len(explained_cases),
+        failing=len(case_names(evidence)),
+        seen=tuple(explained_cases),
+        checks=tuple(check.id for check in failure.checks if check.id in catching),
+        rounded=is_rounded or not all(map(variant.equals_exactly, match.explained_cells)),
     )
 
 
-def _feedback(idea: IdeaVariant) -> str:
-    """What is said to who holds an idea, with the values of its parameters in the variant."""
-    about = idea.submission_evaluation.question.ideas[idea.name]
-    setting = about.parameter_combinations[idea.index % len(about.parameter_combinations)]
-    words = {
-        name: f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
-        for name, value in setting.items()
-    }
-    return about.feedback_for(words)
+def _evidence_for(failure: Failure, match: Match) -> list[ResultCell]:
+    """Return the evidence that a match should explain: no measures if it explains results."""
+    return failure.failing_value_cells if match.explains_values else failure.failing_cells
 
 
-def _cases(cells: Iterable[ResultCell]) -> set[str]:
+def _feedback(variant: IdeaVariant) -> str:
+    """Return the feedback of an idea, with the parameter values of this variant."""
+    idea = variant.submission_evaluation.question.ideas[variant.name]
+    parameters = idea.parameter_combinations[variant.index % len(idea.parameter_combinations)]
+    texts = {}
+    for name, value in parameters.items():
+        texts[name] = str(value)
+        if isinstance(value, float):
+            texts[name] = f"{value:g}".replace("e-0", "e-")
+    return idea.feedback_for(texts)
+
+
+def case_names(cells: Iterable[ResultCell]) -> set[str]:
+    """Return the cases of some cells."""
     return {case for _, case in cells}
 
 
-# -- exactly --------------------------------------------------------------------------------------
+# -- exact matches --------------------------------------------------------------------------------
 
 
-def _exactly(failure: Failure, ideas: Sequence[IdeaVariant]) -> Iterator[Match]:
-    """The matches of ideas that nothing contradicts and that explain anything."""
-    values = [cell for cell in failure.failing_cells if cell[0].measured_by is None]
-    measured = [
-        c
-        for c in failure.failing_cells
-        if c[0].measured_by is not None and not c[0].varies_with_style
+def _exact_matches(failure: Failure, variants: Sequence[IdeaVariant]) -> Iterator[Match]:
+    """Yield the variants that no cell contradicts and that explain some of the evidence."""
+    measured_evidence = [
+        cell
+        for cell in failure.failing_cells
+        if cell[0].is_measure and not cell[0].varies_with_style
     ]
-    # Most ideas are ruled out by what is wrong, or by one case of each result.
-    firsts = values or [(c, c.cases[0]) for c in failure.value_components if c.cases]
-    acts = _uncontradicted(failure, ideas, firsts)
-    left = [idea for idea in acts if acts[idea] or measured]
-    # What is measured takes longest, and is left to the last.
-    for idea, elsewhere in _uncontradicted(failure, left, failure.value_cells).items():
-        if not acts[idea] and not all(_measures_alike(idea, cell) for cell in measured[:1]):
+
+    # Most variants are ruled out by the evidence, or by the first case of each result.
+    first_cells = failure.failing_value_cells
+    if not first_cells:
+        first_cells = [(value, value.cases[0]) for value in failure.value_components if value.cases]
+    changed_first = _uncontradicted(failure, variants, first_cells)
+    remaining = [v for v, changed in changed_first.items() if changed or measured_evidence]
+
+    # Measuring is slowest and comes last.
+    for variant, changed in _uncontradicted(failure, remaining, failure.value_cells).items():
+        # Without a wrong result, one measure tells whether measuring the rest is worth it.
+        if not changed_first[variant] and not _has_same_measure(variant, measured_evidence[0]):
             continue
-        if not elsewhere:  # the results are those of the reference
-            elsewhere = _as_measured(failure, idea)
-        else:  # what follows from the results confirms the idea, and does not contradict it
-            elsewhere.update(cell for cell in measured if idea.explains(cell))
-        explained = tuple(cell for cell in failure.failing_cells if cell in elsewhere)
-        # Who keeps the same results, and something else with them, does not do just this.
-        exact = all(
-            cell[0].measured_by is None or idea.equals_submission(cell) for cell in explained
+        if changed:
+            # Measures that follow from the results confirm an idea and cannot rule it out.
+            changed.update(cell for cell in measured_evidence if variant.explains(cell))
+        else:  # the results equal the reference's, so only measures can tell
+            changed = _changed_measures(failure, variant)
+        explained = tuple(cell for cell in failure.failing_cells if cell in changed)
+        # A submission that keeps other tensors as well does not match exactly.
+        is_exact = all(
+            not cell[0].is_measure or variant.equals_submission(cell) for cell in explained
         )
         if explained:
-            yield Match(idea, frozenset(elsewhere), explained, exact)
+            yield Match(variant, frozenset(changed), explained, is_exact)
 
 
 def _uncontradicted(
-    failure: Failure, ideas: Iterable[IdeaVariant], cells: Iterable[ResultCell]
+    failure: Failure, variants: Iterable[IdeaVariant], cells: Sequence[ResultCell]
 ) -> dict[IdeaVariant, set[ResultCell]]:
-    """By idea the cells on which it acts; without the ideas that the submission contradicts."""
-    acts: dict[IdeaVariant, set[ResultCell]] = {idea: set() for idea in ideas}
-    left, size = list(cells), FIRST_BATCH_CELLS
-    while left and acts:
-        portion, left, size = left[:size], left[size:], 2 * size
-        _ask(failure, acts, portion)
-        for idea, known in list(acts.items()):
-            for cell in filter(idea.changes_cell, portion):
-                if idea.equals_submission(cell):
-                    known.add(cell)
-                elif not (
-                    failure.has_no_result(cell)
-                    or (failure.lenient and failure.is_unrelated_to_failures(cell))
-                ):
-                    del acts[idea]
+    """Return the cells that each variant changes, without variants that a cell rules out."""
+    changed: dict[IdeaVariant, set[ResultCell]] = {variant: set() for variant in variants}
+    start = 0
+    size = FIRST_BATCH_CELLS
+    while start < len(cells) and changed:
+        batch = cells[start : start + size]
+        start += size
+        size *= 2
+        _prefetch(failure, changed, batch)
+        for variant in list(changed):
+            for cell in batch:
+                if not variant.changes_cell(cell):
+                    continue
+                if variant.equals_submission(cell):
+                    changed[variant].add(cell)
+                elif not _rules_out_nothing(failure, cell):
+                    del changed[variant]
                     break
-    return acts
+    return changed
 
 
-def _as_measured(failure: Failure, idea: IdeaVariant) -> set[ResultCell]:
-    """The measures on which an idea acts; none where the submission's are others, or too few."""
-    acts: set[ResultCell] = set()
-    says_what = False  # and not only how much
-    measured = (
-        c for c in failure.all_components if c.measured_by is not None and not c.varies_with_style
-    )
-    for cell in ((c, case) for c in measured for case in c.cases):
-        if not _measures_alike(idea, cell):
-            return set()
-        if idea.changes_cell(cell):
-            acts.add(cell)
-            other, right = (
-                observe_component(idea.evaluation, *cell),
-                observe_component(idea.reference, *cell),
-            )
-            counts = isinstance(other, Count) and isinstance(right, Count)
-            says_what |= not counts or (other.kept is not None and other.kept != right.kept)
-    return acts if says_what else set()
+def _rules_out_nothing(failure: Failure, cell: ResultCell) -> bool:
+    """Return True if a difference between a variant and the submission in this cell is ignored."""
+    if failure.has_no_result(cell):
+        return True
+    return failure.lenient and failure.is_unrelated_to_failures(cell)
 
 
-def _measures_alike(idea: IdeaVariant, cell: ResultCell) -> bool:
-    """Whether two programs keep or cost the same, whatever else one of them keeps for itself."""
-    seen = [
-        observe_component(one, *cell)
-        for one in (idea.submission_evaluation, idea.evaluation, idea.reference)
-    ]
-    if all(isinstance(one, Count) and one.kept is not None for one in seen):
-        # What is an input or a result of the run, and more than the reference keeps.
-        mine, other, right = ({n for n in one.kept if not n.startswith("other ")} for one in seen)
-        if more := other - right:
-            return bool(mine - right == more)
-    return idea.equals_submission(cell)
+def _changed_measures(failure: Failure, variant: IdeaVariant) -> set[ResultCell]:
+    """Return the measures that a variant changes as the submission does.
 
-
-# -- in part --------------------------------------------------------------------------------------
-
-
-def _in_part(failure: Failure, ideas: Sequence[IdeaVariant]) -> Iterator[Match]:
-    """The matches of ideas with a whole result, wherever else one acts being wrong too."""
-    evidence: dict[Component, list[ResultCell]] = {}
-    for cell in failure.failing_cells:
-        if cell[0].measured_by is None:
-            evidence.setdefault(cell[0], []).append(cell)
-    _ask(failure, ideas, [cells[0] for cells in evidence.values()])
-    for idea in ideas:
-        whole = [c for c, cells in evidence.items() if all(map(idea.explains, cells))]
-        explained = tuple(cell for c in whole for cell in evidence[c])
-        if (
-            len(_cases(explained)) < MIN_PARTIAL_CASES
-            or len(failure.telling_numbers(explained)) < MIN_DISTINCT_NUMBERS
-        ):
+    Returns an empty set if another measure differs, or if only amounts change, which is too little.
+    """
+    changed: set[ResultCell] = set()
+    tells_more_than_amount = False
+    for component in failure.all_components:
+        if not component.is_measure or component.varies_with_style:
             continue
-        half = _half(failure, idea)
-        if half is not None and not any(
-            cell[0] in whole for cell in half.changed_cells - half.equal_cells
-        ):
-            yield Match(idea, half.changed_cells, explained, is_exact=False)
+        for case in component.cases:
+            cell = (component, case)
+            if not _has_same_measure(variant, cell):
+                return set()
+            if variant.changes_cell(cell):
+                changed.add(cell)
+                tells_more_than_amount |= not _differs_in_amount_only(variant, cell)
+    return changed if tells_more_than_amount else set()
 
 
-@dataclass(frozen=True)
-class PartialMatch:
-    """An idea that acts nowhere where the submission is right."""
+def _differs_in_amount_only(variant: IdeaVariant, cell: ResultCell) -> bool:
+    """Return True if a variant and the reference are not known to keep different tensors."""
+    actual = observe_component(variant.evaluation, *cell)
+    expected = observe_component(variant.reference, *cell)
+    if not isinstance(actual, Count) or not isinstance(expected, Count):
+        return False
+    return actual.kept is None or actual.kept == expected.kept
 
-    idea_variant: IdeaVariant
-    changed_cells: frozenset[ResultCell]
-    equal_cells: frozenset[ResultCell]  # of those
+
+def _has_same_measure(variant: IdeaVariant, cell: ResultCell) -> bool:
+    """Return True if the submission keeps or costs as much as the variant.
+
+    If the variant keeps inputs or results that the reference does not keep, the submission must
+    keep exactly these too; its other tensors do not matter.
+    """
+    evaluations = (variant.submission_evaluation, variant.evaluation, variant.reference)
+    measures = [observe_component(evaluation, *cell) for evaluation in evaluations]
+    if all(isinstance(measure, Count) and measure.kept is not None for measure in measures):
+        by_submission, by_variant, by_reference = (_kept_by_name(measure) for measure in measures)
+        too_many = by_variant - by_reference
+        if too_many:
+            return by_submission - by_reference == too_many
+    return variant.equals_submission(cell)
 
 
-def _half(failure: Failure, idea: IdeaVariant) -> PartialMatch | None:
-    """What an idea does where results are wrong; None where it acts on what is right."""
-    _ask(failure, [idea], failure.value_cells)
-    acts = set()
-    for cell in filter(idea.changes_cell, failure.value_cells):
+def _kept_by_name(measure: Count) -> set[str]:
+    """Return the inputs and results that a program keeps."""
+    return {name for name in measure.kept or () if not name.startswith("other ")}
+
+
+# -- partial matches ------------------------------------------------------------------------------
+
+
+def _partial_matches(failure: Failure, variants: Sequence[IdeaVariant]) -> Iterator[Match]:
+    """Yield the variants that explain all wrong cases of at least one result."""
+    evidence: dict[Component, list[ResultCell]] = {}
+    for cell in failure.failing_value_cells:
+        evidence.setdefault(cell[0], []).append(cell)
+    _prefetch(failure, variants, [cells[0] for cells in evidence.values()])
+
+    for variant in variants:
+        explained_results = set()
+        explained: list[ResultCell] = []
+        for component, cells in evidence.items():
+            if all(variant.explains(cell) for cell in cells):
+                explained_results.add(component)
+                explained += cells
+        if len(case_names(explained)) < MIN_PARTIAL_CASES:
+            continue
+        if len(failure.telling_numbers(explained)) < MIN_DISTINCT_NUMBERS:
+            continue
+        partial = match_partially(failure, variant)
+        if partial is None:
+            continue
+        differing = partial.changed_cells - partial.equal_cells
+        if not any(component in explained_results for component, _ in differing):
+            yield Match(variant, partial.changed_cells, tuple(explained), is_exact=False)
+
+
+def match_partially(failure: Failure, variant: IdeaVariant) -> PartialMatch | None:
+    """Compare a variant with the submission in all cells.
+
+    Returns None if the variant changes a cell in which the submission is right.
+    """
+    _prefetch(failure, [variant], failure.value_cells)
+    changed = set()
+    for cell in failure.value_cells:
+        if not variant.changes_cell(cell):
+            continue
         if cell not in failure.wrong_cells:
             return None
-        acts.add(cell)
-    return PartialMatch(idea, frozenset(acts), frozenset(filter(idea.equals_submission, acts)))
+        changed.add(cell)
+    equal = frozenset(cell for cell in changed if variant.equals_submission(cell))
+    return PartialMatch(variant, frozenset(changed), equal)
 
 
-# -- which of those that fit ----------------------------------------------------------------------
+# -- choose among the matches ---------------------------------------------------------------------
 
 
 def _best_per_idea(matches: Iterable[Match]) -> list[Match]:
-    """Of each idea the match that explains most; none that another one's is more than."""
+    """Keep the match of each idea that changes most, without those that another one subsumes."""
     best: dict[str, Match] = {}
     for match in matches:
-        known = best.get(match.idea_variant.name)
-        if known is None or (len(match.changed_cells), match.is_exact) > (
-            len(known.changed_cells),
-            known.is_exact,
-        ):
+        previous = best.get(match.idea_variant.name)
+        if previous is None or match.rank > previous.rank:
             best[match.idea_variant.name] = match
-    found = list(best.values())
-    return [
-        match
-        for match in found
-        if not any(match.changed_cells < other.changed_cells for other in found)
-    ]
+    kept = []
+    for match in best.values():
+        if not any(match.changed_cells < other.changed_cells for other in best.values()):
+            kept.append(match)
+    return kept
 
 
 def _distinct(matches: Sequence[Match]) -> list[Match]:
-    """Without those that act where another idea does: nothing can tell which of them it is."""
-    acts = [match.changed_cells for match in matches]
-    return [match for match in matches if acts.count(match.changed_cells) == 1]
+    """Drop matches that change the same cells as another one: no result can tell them apart."""
+    changed = [match.changed_cells for match in matches]
+    return [match for match in matches if changed.count(match.changed_cells) == 1]
 
 
 def _explaining_most(failure: Failure, matches: Sequence[Match]) -> list[Match]:
-    """Those that explain all that is wrong together, or each most of it, or a whole check."""
-    if {cell for match in matches for cell in match.explained_cells} >= set(failure.failing_cells):
+    """Keep all matches if together they explain everything, else those that explain enough."""
+    explained = {cell for match in matches for cell in match.explained_cells}
+    if explained >= set(failure.failing_cells):
         return list(matches)
-    results = _cases(cell for cell in failure.failing_cells if cell[0].measured_by is None)
-    every = _cases(failure.failing_cells)
-
-    def is_whole_check(match: Match, check: str) -> bool:
-        of_check = {(c, case) for c, case in failure.failing_cells if check in c.checks[case]}
-        return bool(of_check) and of_check <= set(match.explained_cells)
-
-    found = []
-    for match in matches:
-        if all(
-            isinstance(observe_component(failure.reference, *cell), bool)
-            for cell in match.explained_cells
-        ):
-            continue  # True is soon the same as True
-        # An idea about results need not explain what is measured.
-        share = len(_cases(match.explained_cells)) / len(
-            results if match.explains_values else every
-        )
-        killers = failure.submission_evaluation.question.ideas[match.idea_variant.name].killed_by
-        if share > 0.5 or any(
-            is_whole_check(match, c) for c in killers if c in failure.failed_checks
-        ):
-            found.append(match)
-    return found
+    return [match for match in matches if _explains_enough(failure, match)]
 
 
-def _contradiction(failure: Failure, match: Match) -> str:
-    """Return a clause on a further input that contradicts an idea; empty if there is none.
-
-    A size of 2 makes a half of a mean.  Numbers that a person has written are about one input: no
-    other can contradict them.
-    """
-    program, explained = match.idea_variant.evaluation.submission, match.explained_cells
-    computed = dict.fromkeys(
-        c for c, _ in explained if c.measured_by is None and not c.relative_rounding
-    )
-    further = extra_cases(failure.submission_evaluation)
-    reference = further.evaluation
-    submission = replace(failure.submission_evaluation.submission, call_seconds=EXTRA_CALL_SECONDS)
-    mine, theirs = (
-        reference.with_submission(submission, EXTRA_SEED),
-        reference.with_bank_program(program),
-    )
-    idea = replace(
-        match.idea_variant, evaluation=theirs, submission_evaluation=mine, reference=reference
-    )
-    with contextlib.suppress(WorkerError, BankProgramError):
-        for run in dict.fromkeys(c.run for c in computed):
-            origins = dict.fromkeys(case for c, case in explained if c.run == run)
-            each = max(1, min(EXTRA_INPUTS_PER_CASE, MAX_EXTRA_INPUTS // len(origins)))
-            made = further.made_for(run, dict.fromkeys(origins, each))
-            cases = [case for case, _ in made]
-            reference.prefetch([program], run, cases)
-            mine.prefetch([mine.submission], run, cases)
-            for case, origin in made:
-                cells = [(c, case.name) for c in computed if c.run == run]
-                contradicts = any(_contradicts(idea, cell) for cell in cells)
-                if contradicts and _is_covered(failure, further, mine, run, case):
-                    before = describe_inputs(
-                        failure.submission_evaluation,
-                        failure.submission_evaluation.cases[origin],
-                        run,
-                    )
-                    now = describe_inputs(reference, case, run)
-                    new = {name: words for name, words in now.items() if before.get(name) != words}
-                    return f"but not in {origin} with {join_inputs(new) or 'other numbers'}"
-    return ""
-
-
-def _contradicts(idea: IdeaVariant, cell: ResultCell) -> bool:
-    """Return True if an idea acts on a further input, and the submission shows another one."""
-    return (
-        idea.changes_cell(cell)
-        and not is_fault(observe_component(idea.submission_evaluation, *cell))
-        and not idea.equals_submission(cell)
-    )
-
-
-def _is_covered(
-    failure: Failure, further: ExtraCases, mine: Evaluation, run: str, case: CaseRecipe
-) -> bool:
-    """Return True if the contract covers a further input, as far as it can be seen.
-
-    It does not if the submission gets a result wrong there that is right in all cases of the
-    question, or if an accepted solution differs from the reference.
-    """
-    wrong = {c.name for c, _ in failure.wrong_cells}
-    right = {c.name for c in failure.value_components if c.run == run} - wrong
-    outcome = mine.submission_outcome(run, case)
-    if any(find_mismatch(mine, run, case, name, outcome) for name in sorted(right)):
-        return False
-    return not further.is_disputed(run, case, failure.based_on_accepted)
-
-
-# -- two at once ----------------------------------------------------------------------------------
-
-
-def find_pair(failure: Failure) -> tuple[tuple[IdeaMatch, ...], Explanation] | None:
-    """The two ideas that explain everything that is wrong together, if there are just two."""
-    wrong = [
-        c for c in failure.value_cells if c in failure.wrong_cells and not failure.has_no_result(c)
-    ]
-    composed, found = 0, dict[frozenset[str], tuple[PartialMatch, PartialMatch]]()
-    for one, other in _candidates(failure, wrong):
-        names = frozenset({one.idea_variant.name, other.idea_variant.name})
-        if len(names) == 1 or names in found or not _fit_together(one, other, set(wrong)):
-            continue
-        both = one.changed_cells & other.changed_cells
-        sure = not both
-        if both and composed < MAX_LAYERED_PROGRAMS:
-            composed += 1
-            sure = _is_composed(failure, one.idea_variant, other.idea_variant, wrong)
-        if sure or all(_is_seen_alone(failure, half, both) for half in (one, other)):
-            found[names] = one, other
-    if len(found) != 1:  # several pairs that fit are none
-        return None
-    ((one, other),) = found.values()
-    named = []
-    for half, rest in ((one, other), (other, one)):
-        alone = (
-            half.changed_cells - rest.changed_cells or half.changed_cells
-        )  # what it explains, without the other
-        explained = tuple(cell for cell in failure.failing_cells if cell in alone)
-        named.append(
-            _to_named(
-                failure, Match(half.idea_variant, half.changed_cells, explained, is_exact=False)
-            )
-        )
-    values = [(c, case) for c, case in failure.failing_cells if c.measured_by is None]
-    what = "everything" if len(values) == len(failure.failing_cells) else "every result"
-    text = f"Two ideas at once, {one.idea_variant.name} and {other.idea_variant.name}, explain {what} that is wrong."
-    return tuple(named), Explanation("pair", text, tuple(dict.fromkeys(case for _, case in values)))
-
-
-def _candidates(
-    failure: Failure, wrong: Sequence[ResultCell]
-) -> Iterator[tuple[PartialMatch, PartialMatch]]:
-    """Two ideas that may explain the evidence: one fits some of it, the other acts on the rest.
-
-    What is looked at first rules most of them out.
-    """
-    everything, tried = set(wrong), set[frozenset[IdeaVariant]]()
-    evidence = [cell for cell in failure.failing_cells if cell in everything]
-    ideas = _possible(failure)
-
-    @functools.cache
-    def half_of(idea: IdeaVariant) -> PartialMatch | None:
-        half = _half(failure, idea)
-        if half is None or not half.changed_cells & everything:
-            return None
-        return replace(
-            half,
-            changed_cells=half.changed_cells & everything,
-            equal_cells=half.equal_cells & everything,
-        )
-
-    for idea in ideas:
-        if not any(map(idea.explains, evidence)) or (one := half_of(idea)) is None:
-            continue
-        rest = [cell for cell in evidence if cell not in one.equal_cells] or evidence[:1]
-        for another in ideas:
-            key = frozenset({idea, another})
-            if key not in tried and all(map(another.changes_cell, rest)):
-                tried.add(key)
-                if (other := half_of(another)) is not None:
-                    yield one, other
-
-
-def _fit_together(one: PartialMatch, other: PartialMatch, wrong: set[ResultCell]) -> bool:
-    """Whether each is what is wrong wherever it acts alone, no place being without either.
-
-    Where one of them is all that is wrong by itself, the other explains nothing.
-    """
-    return (
-        not (one.equal_cells >= wrong or other.equal_cells >= wrong)
-        and one.changed_cells | other.changed_cells == wrong
-        and one.changed_cells - other.changed_cells <= one.equal_cells
-        and other.changed_cells - one.changed_cells <= other.equal_cells
-    )
-
-
-def _is_composed(
-    failure: Failure, one: IdeaVariant, other: IdeaVariant, wrong: Sequence[ResultCell]
-) -> bool:
-    """Whether both programs, one on top of the other, compute what the submission does."""
-    bank = failure.submission_evaluation.bank
-    assert bank is not None, "no session gives this evaluation its misconceptions"
-    for lower, upper in ((one, other), (other, one)):
-        try:
-            program = bank.layered_program(((lower.name, lower.index), (upper.name, upper.index)))
-        except BankProgramError:  # one does not stand on top of the other
-            continue
-        both = failure.submission_evaluation.with_bank_program(program)
-        if all(same_in_cell(failure.submission_evaluation, both, *cell) for cell in wrong):
+def _explains_enough(failure: Failure, match: Match) -> bool:
+    """Return True if a match explains more than half of the cases, or a whole failing check."""
+    if all(
+        isinstance(observe_component(failure.reference, *cell), bool)
+        for cell in match.explained_cells
+    ):
+        return False  # two truth values are too easily equal
+    evidence = _evidence_for(failure, match)
+    if len(case_names(match.explained_cells)) / len(case_names(evidence)) > 0.5:
+        return True
+    idea = failure.submission_evaluation.question.ideas[match.idea_variant.name]
+    for check in idea.killed_by:
+        if check in failure.failed_checks and _explains_check(failure, match, check):
             return True
     return False
 
 
-def _is_seen_alone(failure: Failure, half: PartialMatch, both: frozenset[ResultCell]) -> bool:
-    """Whether an idea explains enough where the other does not act."""
-    alone = half.changed_cells - both
-    return (
-        len(_cases(alone)) >= MIN_CASES_ALONE
-        and len(failure.telling_numbers(alone)) >= MIN_DISTINCT_NUMBERS
-        and len(alone) >= len(half.changed_cells) / 2
+def _explains_check(failure: Failure, match: Match, check: str) -> bool:
+    """Return True if a match explains all evidence of a check."""
+    evidence = {
+        (component, case)
+        for component, case in failure.failing_cells
+        if check in component.checks[case]
+    }
+    return bool(evidence) and evidence <= set(match.explained_cells)
+
+
+# -- extra inputs ---------------------------------------------------------------------------------
+
+
+def _find_contradiction(failure: Failure, match: Match) -> str:
+    """Return a clause on an extra input that contradicts a match; empty if there is none.
+
+    With a size of 2, a half looks like a mean.  Numbers that a person wrote are about one input, so
+    no other input can contradict them.
+    """
+    explained = match.explained_cells
+    components = dict.fromkeys(
+        component
+        for component, _ in explained
+        if not component.is_measure and not component.relative_rounding
     )
+    reference = extra_cases(failure.submission_evaluation).evaluation
+    program = failure.submission_evaluation.submission
+    limited = replace(program, call_seconds=EXTRA_CALL_SECONDS)
+    variant = replace(
+        match.idea_variant,
+        submission_evaluation=reference.with_submission(limited, EXTRA_SEED),
+        evaluation=reference.with_bank_program(match.idea_variant.evaluation.submission),
+        reference=reference,
+    )
+    with contextlib.suppress(WorkerError, BankProgramError):
+        for run in dict.fromkeys(component.run for component in components):
+            origins = dict.fromkeys(case for component, case in explained if component.run == run)
+            of_run = [component for component in components if component.run == run]
+            contradiction = _find_contradiction_in_run(failure, variant, of_run, list(origins))
+            if contradiction:
+                return contradiction
+    return ""
+
+
+def _find_contradiction_in_run(
+    failure: Failure,
+    variant: IdeaVariant,
+    components: Sequence[Component],
+    origins: Sequence[str],
+) -> str:
+    """Return a clause on an extra input of one run that contradicts a variant; empty if none does.
+
+    Args:
+        failure: The failure, on the question's own cases.
+        variant: The variant, with all evaluations on the extra inputs.
+        components: The results of the run to compare.
+        origins: The cases from which the extra inputs are made.
+    """
+    run = components[0].run
+    per_case = max(1, min(EXTRA_INPUTS_PER_CASE, MAX_EXTRA_INPUTS // len(origins)))
+    extra = extra_cases(failure.submission_evaluation)
+    pairs = extra.made_for(run, dict.fromkeys(origins, per_case))
+    cases = [case for case, _ in pairs]
+    submission = variant.submission_evaluation
+    variant.reference.prefetch([variant.evaluation.submission], run, cases)
+    submission.prefetch([submission.submission], run, cases)
+    for case, origin in pairs:
+        contradicts = any(_contradicts(variant, (c, case.name)) for c in components)
+        if contradicts and _is_covered(failure, submission, run, case):
+            own_case = failure.submission_evaluation.cases[origin]
+            own_inputs = describe_inputs(failure.submission_evaluation, own_case, run)
+            inputs = describe_inputs(variant.reference, case, run)
+            new = {name: text for name, text in inputs.items() if own_inputs.get(name) != text}
+            return f"but not in {origin} with {join_inputs(new) or 'other numbers'}"
+    return ""
+
+
+def _contradicts(variant: IdeaVariant, cell: ResultCell) -> bool:
+    """Return True if the submission has a result in a changed cell, and not the variant's."""
+    if not variant.changes_cell(cell):
+        return False
+    if is_fault(observe_component(variant.submission_evaluation, *cell)):
+        return False
+    return not variant.equals_submission(cell)
+
+
+def _is_covered(failure: Failure, submission: Evaluation, run: str, case: CaseRecipe) -> bool:
+    """Return True if the contract seems to cover an extra input.
+
+    It does not if the submission gets a result wrong that is right in all cases of the question, or
+    if an accepted solution differs from the reference.
+    """
+    wrong = {component.name for component, _ in failure.wrong_cells}
+    names = {component.name for component in failure.value_components if component.run == run}
+    outcome = submission.submission_outcome(run, case)
+    for name in sorted(names - wrong):
+        if find_mismatch(submission, run, case, name, outcome):
+            return False
+    extra = extra_cases(failure.submission_evaluation)
+    return not extra.is_disputed(run, case, failure.based_on_accepted)

@@ -1,11 +1,11 @@
-"""What a submission gave for one result on one input, beside what is right there."""
+"""Observe a submission: its results on inputs, each with the expected result."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,81 +27,92 @@ from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.worker.wire import Tensor
 
-CERTAIN_DEVIATION = 1e-3  # of the largest expected entry: no rounding moves a float64 result so far
-MAX_ENTRIES = 200_000  # of an array that is looked at
+CERTAIN_DEVIATION = 1e-3  # of the largest expected entry: rounding never changes float64 so much
+MAX_ENTRIES = 200_000  # entries of one array that are read
 ORDINALS = ("first", "second", "third", "fourth")
-COUNTED_LABELS_PHRASE = "that are not negative here"  # as labels are that count
-ComparedCases = Mapping[tuple[str, str], Mapping[str, tuple[bool, bool]]]
+COUNTED_LABELS_PHRASE = "that are not negative here"  # only such labels may count
+
+
+class Strictness(NamedTuple):
+    """Options with which the checks compare a result on a case."""
+
+    exact: bool = False  # every bit
+    zeros: bool = False  # a zero must be a zero
+
+
+RunResult = tuple[str, str]  # the name of a run and of one of its results
+ComparedCases = Mapping[RunResult, Mapping[str, Strictness]]
 
 
 @dataclass
 class Observation:
-    """What a submission gave for one result on one input."""
+    """One result of a submission on one input, with the expected result."""
 
     run: str
     result: str
     case: str  # of the question, or made from one
     origin: str  # the case of the question
-    is_own_case: bool  # a case of the question itself
+    is_own_case: bool  # the case is one of the question
     returned: Value
     expected_value: Value
     is_right: bool
-    raised_type: str = ""  # the type of what the run raised
-    input_values: Mapping[str, Value] = field(default_factory=dict)  # what the result depends on
-    other_results: Mapping[str, Value] = field(
-        default_factory=dict
-    )  # right results of the same run
+    raised_type: str = ""  # type of the exception, if the run raised
+    input_values: Mapping[str, Value] = field(default_factory=dict)  # inputs of the result
+    other_results: Mapping[str, Value] = field(default_factory=dict)  # expected, of the same run
     dtype: str = "float64"
-    path: tuple[Any, ...] = ()  # of an item: by which key or number it is found
+    path: tuple[Any, ...] = ()  # key or index, if this is an item of the result
 
     @cached_property
     def returned_array(self) -> Array | None:
-        """What was returned, as float64 numbers; None where it is something else."""
+        """The returned value as float64 numbers; None if it has no numbers."""
         return to_float64(self.returned)
 
     @cached_property
     def expected_array(self) -> Array | None:
-        """What is right, likewise."""
+        """The expected value as float64 numbers; None if it has no numbers."""
         return to_float64(self.expected_value)
 
     @cached_property
     def relative_rounding(self) -> float:
-        """By how much of the largest entry two ways of computing one idea differ."""
-        right = self.expected_value
-        if isinstance(right, (int, np.integer)):
+        """How much two correct programs may differ, as a share of the largest entry."""
+        expected = self.expected_value
+        if isinstance(expected, (int, np.integer)):
             return 1e-15
-        name = dtype_of(right) if isinstance(right, (np.ndarray, Tensor)) else self.dtype
-        return RELATIVE_TOLERANCES.get(name, RELATIVE_TOLERANCES["float64"])
+        dtype = self.dtype
+        if isinstance(expected, (np.ndarray, Tensor)):
+            dtype = dtype_of(expected)
+        return RELATIVE_TOLERANCES.get(dtype, RELATIVE_TOLERANCES["float64"])
 
-    def is_close(self, one: Array, other: Array) -> bool:
-        """Whether two arrays are equal up to rounding."""
-        return one.shape == other.shape and not self.entries_that_differ(one, other).any()
+    def is_close(self, array: Array, other: Array) -> bool:
+        """Return True if two arrays are equal up to rounding."""
+        return array.shape == other.shape and not self.entries_that_differ(array, other).any()
 
-    def entries_that_differ(self, one: Array, other: Array) -> Array:
-        """Where two arrays of one shape differ by more than rounding."""
-        both = np.isfinite(one) & np.isfinite(other)
-        off = np.abs(np.subtract(one, other, out=np.zeros(one.shape), where=both))
-        same = (one == other) | (np.isnan(one) & np.isnan(other))
-        return np.asarray(
-            np.where(both, off > self.relative_rounding * largest_magnitude(other), ~same)
-        )
+    def entries_that_differ(self, array: Array, other: Array) -> Array:
+        """Return a mask of the entries that differ by more than rounding."""
+        both_finite = np.isfinite(array) & np.isfinite(other)
+        zeros = np.zeros(array.shape)
+        differences = np.abs(np.subtract(array, other, out=zeros, where=both_finite))
+        same = (array == other) | (np.isnan(array) & np.isnan(other))
+        max_difference = self.relative_rounding * largest_magnitude(other)
+        return np.asarray(np.where(both_finite, differences > max_difference, ~same))
 
     @cached_property
     def wrong_entries(self) -> Array:
-        """Where the entries are wrong; only where both have one shape."""
-        got, expected = self.returned_and_expected
-        wrong = self.entries_that_differ(got, expected)
+        """Mask of the wrong entries, for two arrays of the same shape."""
+        returned, expected = self.returned_and_expected
+        wrong = self.entries_that_differ(returned, expected)
         if wrong.any():
             return wrong
-        # Within rounding, where every bit was asked for.
-        return np.asarray((got != expected) & ~(np.isnan(got) & np.isnan(expected)))
+        # A check that compares every bit fails on differences within rounding.
+        both_nan = np.isnan(returned) & np.isnan(expected)
+        return np.asarray((returned != expected) & ~both_nan)
 
     @property
     def returned_and_expected(self) -> tuple[Array, Array]:
-        """What was given and what is right, where both are numbers.
+        """The returned and the expected numbers.
 
         Raises:
-            ValueError: one is not.
+            ValueError: one of the two has no numbers.
         """
         if self.returned_array is None or self.expected_array is None:
             raise ValueError("nothing to compare")
@@ -109,235 +120,305 @@ class Observation:
 
     @property
     def input_form(self) -> tuple[object, ...]:
-        """The shapes and the numbers of the inputs: what is seen may come from any of them."""
+        """The shapes of input arrays and the values of other inputs."""
         return tuple(getattr(v, "shape", ()) or repr(v)[:60] for v in self.input_values.values())
 
     @cached_property
     def named_sizes(self) -> dict[str, int]:
-        """What a result could be divided or multiplied by, in words that a reader knows."""
-        found: dict[str, int] = {}
+        """Sizes by which a result may be scaled, by a phrase that a reader understands."""
+        sizes: dict[str, int] = {}
         for name, value in self.input_values.items():
             if isinstance(value, int) and not isinstance(value, bool):
-                found[name] = value
+                sizes[name] = value
             elif isinstance(value, np.ndarray) and value.ndim > 1:
-                # Named before the first axis: of a matrix they are the same, and what a program
-                # does with an array of more axes, matrices do not say.
-                if value.shape[-1]:
-                    found[f"the number of rows of {name}"] = value.size // value.shape[-1]
-                found |= {axis_in_words(name, i, value.ndim): n for i, n in enumerate(value.shape)}
-                found[f"the number of entries of {name}"] = value.size
+                sizes |= _sizes_of_matrix(name, value)
             elif isinstance(value, np.ndarray) and value.ndim:
-                labels = int((value >= 0).sum()) if value.dtype.kind in "iu" else -1
-                if labels != value.size:  # else nobody knows which of both it is
-                    found[axis_in_words(name, 0, 1)] = value.size
-                if labels >= 0:
-                    found[f"the number of entries of {name} {COUNTED_LABELS_PHRASE}"] = labels
-        if self.expected_array is not None and self.expected_array.ndim > 1:
-            for axis, length in enumerate(self.expected_array.shape):
-                found.setdefault(axis_in_words(self.result, axis, self.expected_array.ndim), length)
-        found.pop("", None)
-        # Nobody knows which it is where a length is also how many labels are counted.
-        counted = {n for name, n in found.items() if name.endswith(COUNTED_LABELS_PHRASE)}
+                sizes |= _sizes_of_vector(name, value)
+        expected = self.expected_array
+        if expected is not None and expected.ndim > 1:
+            for axis, length in enumerate(expected.shape):
+                sizes.setdefault(axis_in_words(self.result, axis, expected.ndim), length)
+        sizes.pop("", None)  # an axis without a phrase
+        # If a length equals the number of labels that count, the phrase would be a guess.
+        labels = {size for name, size in sizes.items() if name.endswith(COUNTED_LABELS_PHRASE)}
         return {
-            n: size
-            for n, size in found.items()
-            if n.endswith(COUNTED_LABELS_PHRASE) or size not in counted
+            name: size
+            for name, size in sizes.items()
+            if name.endswith(COUNTED_LABELS_PHRASE) or size not in labels
         }
 
     @property
     def failure_kind(self) -> str:
-        """What sort of failure it is: each gets a statement of its own."""
+        """The kind of failure: each kind gets its own statement."""
         if self.raised_type:
             return "raised"
-        a, b = self.returned_array, self.expected_array
-        if a is None or b is None:
+        returned = self.returned_array
+        expected = self.expected_array
+        if returned is None or expected is None:
             return "type"
-        if a.shape != b.shape:
+        if returned.shape != expected.shape:
             return "shape"
-        if (~np.isfinite(a) & np.isfinite(b)).any():
+        if (~np.isfinite(returned) & np.isfinite(expected)).any():
             return "not finite"
-        if self.entries_that_differ(a, b).any():
+        if self.entries_that_differ(returned, expected).any():
             return "values"
-        returned, right = self.returned, self.expected_value
-        alike = isinstance(returned, type(right)) and dtype_of(returned) == dtype_of(right)
-        return "last digits" if alike or not a.ndim else "type"
+        same_type = isinstance(self.returned, type(self.expected_value))
+        same_dtype = same_type and dtype_of(self.returned) == dtype_of(self.expected_value)
+        return "last digits" if same_dtype or not returned.ndim else "type"
 
     def split_items(self) -> Iterator[Observation]:
-        """One observation for each number of a dict and each array of a list; else itself."""
-        right, got = self.expected_value, self.returned
-        sequences = isinstance(right, (list, tuple)) and isinstance(got, (list, tuple))
-        if sequences and len(right) == len(got) and to_float64(right) is None:
-            for i, (mine, want) in enumerate(zip(got, right, strict=True)):
+        """Yield one observation for each item of a dict or list; otherwise itself."""
+        expected = self.expected_value
+        returned = self.returned
+        if _is_same_long_list(returned, expected):
+            for index, (item, expected_item) in enumerate(zip(returned, expected, strict=True)):
                 yield replace(
                     self,
                     result=f"{self.result}[i]",
-                    returned=mine,
-                    expected_value=want,
-                    is_right=_same_part(mine, want, self.dtype),
-                    input_values={**self.input_values, "i": i},
-                    path=(i,),
+                    returned=item,
+                    expected_value=expected_item,
+                    is_right=_is_item_right(item, expected_item, self.dtype),
+                    input_values={**self.input_values, "i": index},
+                    path=(index,),
                 )
-            return
-        if not (isinstance(right, dict) and isinstance(got, dict) and right.keys() == got.keys()):
+        elif (
+            isinstance(expected, dict)
+            and isinstance(returned, dict)
+            and expected.keys() == returned.keys()
+        ):
+            for key, expected_item in expected.items():
+                yield replace(
+                    self,
+                    result=f"{self.result}[{key!r}]",
+                    returned=returned[key],
+                    expected_value=expected_item,
+                    is_right=_is_item_right(returned[key], expected_item, self.dtype),
+                    other_results={name: v for name, v in expected.items() if name != key},
+                    path=(key,),
+                )
+        else:
             yield self
-            return
-        for key, want in right.items():
-            yield replace(
-                self,
-                result=f"{self.result}[{key!r}]",
-                returned=got[key],
-                expected_value=want,
-                is_right=_same_part(got[key], want, self.dtype),
-                other_results={n: v for n, v in right.items() if n != key},
-                path=(key,),
-            )
 
 
-def _same_part(got: Value, want: Value, dtype: str) -> bool:
-    """Whether an item of a dict is right: a whole number to the last one."""
-    exact, ours = isinstance(want, (int, np.integer)), to_float64(got)
-    if exact and ours is not None and not ours.ndim:
-        return bool(got == want)
+def _sizes_of_matrix(name: str, array: Array) -> dict[str, int]:
+    """Return the sizes of an array with at least two axes, by a phrase."""
+    sizes = {}
+    # The number of rows comes first: for a matrix it equals the length of the first axis, and a
+    # program for matrices may mean either.
+    if array.shape[-1]:
+        sizes[f"the number of rows of {name}"] = array.size // array.shape[-1]
+    for axis, length in enumerate(array.shape):
+        sizes[axis_in_words(name, axis, array.ndim)] = length
+    sizes[f"the number of entries of {name}"] = array.size
+    return sizes
+
+
+def _sizes_of_vector(name: str, array: Array) -> dict[str, int]:
+    """Return the length of a vector and, for integers, how many of them are not negative."""
+    length = {axis_in_words(name, 0, 1): array.size}
+    if array.dtype.kind not in "iu":
+        return length
+    count = int((array >= 0).sum())
+    labels = {f"the number of entries of {name} {COUNTED_LABELS_PHRASE}": count}
+    return labels if count == array.size else length | labels
+
+
+def _is_same_long_list(returned: Value, expected: Value) -> bool:
+    """Return True for two lists of the same length that do not hold only numbers."""
+    if not isinstance(expected, (list, tuple)) or not isinstance(returned, (list, tuple)):
+        return False
+    return len(expected) == len(returned) and to_float64(expected) is None
+
+
+def _is_item_right(returned: Value, expected: Value, dtype: str) -> bool:
+    """Return True if an item of a dict or list is right; integers are compared exactly."""
+    exact = isinstance(expected, (int, np.integer))
+    array = to_float64(returned)
+    if exact and array is not None and not array.ndim:
+        return bool(returned == expected)
     try:
-        return same_value(got, want, dtype, exact=exact)
-    except (TypeError, ValueError, OverflowError):  # nothing that floats can hold
+        return same_value(returned, expected, dtype, exact=exact)
+    except (TypeError, ValueError, OverflowError):  # it does not fit into floats
         return False
 
 
 def to_float64(value: Value) -> Array | None:
-    """Float64 numbers of an array, a tensor, a scalar or a list of them."""
+    """Return an array, tensor, number or list of numbers as float64; None for anything else."""
     if value is None or isinstance(value, (str, dict, bool, np.bool_)):
         return None
     try:
         if isinstance(value, (list, tuple)):
-            plain = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in value)
-            return np.asarray(value, np.float64) if plain and value else None
-        found = to_array(value)
-        fits = found.dtype.kind in "fiu" and found.size <= MAX_ENTRIES
-        return found.astype(np.float64) if fits else None
+            if not value or not all(_is_plain_number(item) for item in value):
+                return None
+            return np.asarray(value, np.float64)
+        array = to_array(value)
+        if array.dtype.kind not in "fiu" or array.size > MAX_ENTRIES:
+            return None
+        return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         return None
 
 
+def _is_plain_number(value: Value) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def axis_in_words(name: str, axis: int, ndim: int) -> str:
-    """An axis of an array in words."""
+    """Return a phrase for the length of an axis; empty beyond the fourth axis."""
     if ndim == 1:
         return f"the length of {name}"
     return f"the length of the {ORDINALS[axis]} axis of {name}" if axis < len(ORDINALS) else ""
 
 
+# -- observe the results of a submission ----------------------------------------------------------
+
+
 def compared_cases_by_result(evaluation: Evaluation) -> ComparedCases:
-    """By run and result, the cases on which a check compares it: to the last bit, and zeros."""
-    found: dict[tuple[str, str], dict[str, tuple[bool, bool]]] = {}
+    """Return the cases on which checks compare each result, and how strictly."""
+    compared: dict[RunResult, dict[str, Strictness]] = {}
     for check in evaluation.checks:
-        kind = registry.kind_named(check.kind)
-        if check.stretch or kind.uses_observation(check):
+        if check.stretch or registry.kind_named(check.kind).uses_observation(check):
             continue
-        exact, zeros = getattr(check, "exact", False), getattr(check, "zeros", None) == "exact"
+        exact = getattr(check, "exact", False)
+        zeros = getattr(check, "zeros", None) == "exact"
         for result in check.compared_results:
-            known = found.setdefault((check.run, result), {})
+            by_case = compared.setdefault((check.run, result), {})
             for case in evaluation.cases_of(check):
-                before = known.get(case.name, (False, False))
-                known[case.name] = exact or before[0], zeros or before[1]
-    return found
+                previous = by_case.get(case.name, Strictness())
+                by_case[case.name] = Strictness(exact or previous.exact, zeros or previous.zeros)
+    return compared
 
 
 def observe_results(
     evaluation: Evaluation,
-    looked: ComparedCases,
-    wanted: Iterable[tuple[str, str]],
-    cases: Sequence[tuple[CaseRecipe, str]] | None = None,
+    compared: ComparedCases,
+    run_results: Iterable[RunResult],
+    extra: Sequence[tuple[CaseRecipe, str]] | None = None,
 ) -> list[Observation]:
-    """Some results, on the question's cases or on others made from them.
+    """Return observations of some results on the question's cases, or on extra cases.
+
+    Args:
+        evaluation: The submission and the cases.
+        compared: The cases on which each result is compared.
+        run_results: The results to observe.
+        extra: Extra cases, each with the name of the question's case from which it is made.
 
     Raises:
-        WorkerError: the submission's process did not survive it.
+        WorkerError: the submission's process ended on an extra case.
     """
-    own = [(c, n) for n, c in evaluation.cases.items()] if cases is None else cases
-    return [
-        _observation(evaluation, root, case, origin, own=cases is None, flags=looked[root][origin])
-        for root in wanted
-        for case, origin in own
-        if origin in looked[root]
-    ]
+    cases = extra
+    if cases is None:
+        cases = [(case, name) for name, case in evaluation.cases.items()]
+    observations = []
+    for run_result in run_results:
+        for case, origin in cases:
+            strictness = compared[run_result].get(origin)
+            if strictness is not None:
+                observer = _Observer(evaluation, *run_result, case, strictness)
+                observations.append(observer.observe(origin, is_own_case=extra is None))
+    return observations
 
 
-def _observation(
-    evaluation: Evaluation,
-    root: tuple[str, str],
-    case: CaseRecipe,
-    origin: str,
-    *,
-    own: bool,
-    flags: tuple[bool, bool],
-) -> Observation:
-    (run, result), (exact, zeros) = root, flags
-    truth: Mapping[str, Value] = evaluation.reference_outcome(run, case).values
-    right = truth[result]
+class _Observer(NamedTuple):
+    """Observes one result of a submission on one case."""
 
-    def is_right(outcome: Outcome) -> bool:
-        got = outcome.values.get(result)
-        if (
-            case.dtype == "float64"
-            and isinstance(got, np.ndarray)
-            and isinstance(right, np.ndarray)
-        ):
-            a, b = to_float64(got), to_float64(right)
-            if a is not None and b is not None and a.shape == b.shape and np.isfinite(b).all():
-                most = CERTAIN_DEVIATION * largest_magnitude(b)
-                if most and not (np.abs(a - b) <= most).all():
-                    return False  # without moving the inputs, which takes the reference twice
-        return (
-            find_mismatch(evaluation, run, case, result, outcome, exact=exact, zeros=zeros) is None
+    evaluation: Evaluation
+    run: str
+    result: str
+    case: CaseRecipe
+    strictness: Strictness
+
+    def observe(self, origin: str, *, is_own_case: bool) -> Observation:
+        evaluation, run, result, case, _ = self
+        expected_results: Mapping[str, Value]
+        expected_results = evaluation.reference_outcome(run, case).values
+        expected = expected_results[result]
+        steps = steps_producing(evaluation.steps(run), result)
+
+        outcome = Outcome({})
+        raised_type = ""
+        try:
+            outcome = evaluation.submission_outcome(run, case)
+        except ProgramError as error:
+            raised_type = error.raised.type if error.raised else error.message
+            if error.step is not None and error.step not in steps:
+                partial_outcome = result_despite_failure(evaluation, run, case, result)
+                # A result that was wrong before the exception may be its cause.
+                if partial_outcome is not None and not self._is_right(partial_outcome, expected):
+                    outcome = partial_outcome
+                    raised_type = ""
+        except WorkerError:
+            if evaluation.submission.worker.failure is not None and not is_own_case:
+                raise
+            raised_type = "stopped"
+
+        if is_own_case:
+            expected_results = self._all_expected_results()
+        drawn = evaluation.drawn_inputs(case)
+        return Observation(
+            run=run,
+            result=result,
+            case=case.name,
+            origin=origin,
+            is_own_case=is_own_case,
+            returned=outcome.values.get(result),
+            expected_value=expected,
+            is_right=not raised_type and self._is_right(outcome, expected),
+            raised_type=raised_type,
+            input_values={name: drawn[name] for name in run_inputs(steps)},
+            other_results={name: v for name, v in expected_results.items() if name != result},
+            dtype=case.dtype,
         )
 
-    outcome, raised = Outcome({}), ""
-    try:
-        outcome = evaluation.submission_outcome(run, case)
-    except ProgramError as error:
-        raised = error.raised.type if error.raised else error.message
-        needs = error.step is None or error.step in steps_producing(evaluation.steps(run), result)
-        before = None if needs else result_despite_failure(evaluation, run, case, result)
-        if before is not None and not is_right(before):
-            outcome, raised = before, ""  # wrong before it raised: that may be why it did
-    except WorkerError:
-        if evaluation.submission.worker.failure is not None and not own:
-            raise
-        raised = "stopped"
-    if own:
+    def _is_right(self, outcome: Outcome, expected: Value) -> bool:
+        """Return True if the checks would accept the result."""
+        evaluation, run, result, case, (exact, zeros) = self
+        # This saves running the reference twice to find how far rounding goes.
+        returned = outcome.values.get(result)
+        if case.dtype == "float64" and _is_far_from(returned, expected):
+            return False
+        mismatch = find_mismatch(evaluation, run, case, result, outcome, exact=exact, zeros=zeros)
+        return mismatch is None
+
+    def _all_expected_results(self) -> Mapping[str, Value]:
+        """Return all results of the run that any check of any run compares."""
+        evaluation, run, _, case, _ = self
+
+        def compute() -> Mapping[str, Value]:
+            values = evaluation.reference_outcome(run, case).values
+            names = compared_results_of_run(evaluation, run)
+            if set(names) <= set(values):
+                return values
+            with blame_bank(f"the reference fails on case {case.name}"):
+                inputs = evaluation.inputs(case, run)
+                outcome = evaluation.reference.run(evaluation.steps(run), inputs, names)
+                return {**outcome.values, **values}
+
         key = ("everything", run, case.name, str(evaluation.parts_asked))
-        truth = evaluation.remember(
-            key, lambda: _everything(evaluation, run, case), evaluation.reference
-        )
-    drawn, needed = (
-        evaluation.drawn_inputs(case),
-        run_inputs(steps_producing(evaluation.steps(run), result)),
-    )
-    return Observation(
-        run, result, case.name, origin, own, outcome.values.get(result), right,
-        not raised and is_right(outcome), raised,
-        {n: drawn[n] for n in needed}, {n: v for n, v in truth.items() if n != result},
-        case.dtype,
-    )  # fmt: skip
+        return evaluation.remember(key, compute, evaluation.reference)
 
 
-def _everything(evaluation: Evaluation, run: str, case: CaseRecipe) -> Mapping[str, Value]:
-    """The right results of a run on one case that any check of any run looks at."""
-    known, names = (
-        evaluation.reference_outcome(run, case).values,
-        compared_results_of_run(evaluation, run),
-    )
-    if set(names) <= set(known):
-        return known
-    with blame_bank(f"the reference fails on case {case.name}"):
-        steps, inputs = evaluation.steps(run), evaluation.inputs(case, run)
-        return {**evaluation.reference.run(steps, inputs, names).values, **known}
+def _is_far_from(returned: Value, expected: Value) -> bool:
+    """Return True if an array differs so much that no rounding explains it."""
+    if not isinstance(returned, np.ndarray) or not isinstance(expected, np.ndarray):
+        return False
+    array = to_float64(returned)
+    expected_array = to_float64(expected)
+    if array is None or expected_array is None or array.shape != expected_array.shape:
+        return False
+    if not np.isfinite(expected_array).all():
+        return False
+    max_deviation = CERTAIN_DEVIATION * largest_magnitude(expected_array)
+    if not max_deviation:
+        return False
+    return not (np.abs(array - expected_array) <= max_deviation).all()
 
 
 def compared_results_of_run(evaluation: Evaluation, run: str) -> tuple[str, ...]:
-    """The results of a run that any check of any run looks at: dx as well as dx_again."""
-    wanted = [name for names in evaluation.wanted_results.values() for name in names]
-    made = set(assigned_names(evaluation.steps(run)))
-    return tuple(
-        dict.fromkeys([*evaluation.wanted_results[run], *(n for n in wanted if n in made)])
-    )
+    """Return the results of a run that a check of any run compares: dx as well as dx_again."""
+    wanted = evaluation.wanted_results
+    assigned = set(assigned_names(evaluation.steps(run)))
+    names = dict.fromkeys(wanted[run])
+    for names_of_run in wanted.values():
+        names.update(dict.fromkeys(name for name in names_of_run if name in assigned))
+    return tuple(names)

@@ -1,9 +1,9 @@
-"""Statements that hold on every failing observation of a result, and on further inputs.
+"""Propose rules: statements about a wrong result that hold on every failing observation.
 
-A rule is proposed by one failing observation and kept while it holds on all others.  "It is half
-of the right one" also has to be refuted by no right one that half of it would have made wrong.  A
-statement about numbers rests on three cases and three different numbers at least: one number alone
-is always some multiple of another.
+A failing observation proposes rules, and the other ones drop those that do not hold for them too.
+Right observations refute a rule: "is half the right one" is false if a right result differs from
+its own half.  A rule about numbers needs at least three cases and three different numbers, because
+one number alone is always some multiple of another.
 """
 
 from __future__ import annotations
@@ -11,23 +11,26 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from grader.cases.draw import Array
 from grader.explain.observation import ORDINALS, Observation, to_float64
-from grader.grading.values import largest_magnitude, to_array
+from grader.grading.values import Value, largest_magnitude, to_array
 from grader.model.number_format import format_number
 
-MIN_CASES = 3  # that a statement about numbers rests on
-MIN_NUMBERS = 3  # different ones, in those
-MAX_PROPOSERS = 2  # failing observations that propose
-PLACE_RANK = 53  # the rank of a rule that says no more than where
-WEAK_RANK = 50  # the rank from which on a rule leaves much to be said
-# What numpy raises on what a submission may have returned.
+MIN_CASES = 3  # for a rule about numbers
+MIN_NUMBERS = 3  # different expected ones, likewise
+MAX_PROPOSERS = 2  # failing observations that propose rules
+MAX_COUNTED_NUMBERS = 12  # an observation with more different numbers is as good a proposer
+MAX_COUNTED_ENTRIES = 200  # entries of one array that are read to count different numbers
+PLACE_RANK = 53  # rules from this rank on only say where a result is wrong
+WEAK_RANK = 50  # rules from this rank on say little
+# Errors that numpy raises on values that a submission may return.
 UNUSABLE_VALUE_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError)
 ObservationTest = Callable[[Observation], bool]
 PredictArray = Callable[[Observation], Array | None]
@@ -35,115 +38,110 @@ PredictArray = Callable[[Observation], Array | None]
 
 @dataclass(frozen=True)
 class Rule:
-    """One statement about a result, as the end of a sentence that begins with its name."""
+    """A statement about one result."""
 
-    rank: int  # the lower, the more it says
-    text: str
+    rank: int  # rules with a lower rank say more
+    text: str  # what follows the name of the result
     holds: ObservationTest
-    # Whether a right result could not be right, were the statement true of it; None where it could.
+    # Returns True for a right result that the statement would make wrong; None if it never does.
     contradicts_right_result: ObservationTest | None = None
-    numeric: bool = True  # it may hold by chance where there are few numbers
-    varying_size: Callable[[Observation], float] | None = (
-        None  # what has to differ from case to case
-    )
-    is_about_wrong_entries: bool = (
-        False  # it speaks of wrong entries alone, and so of no right case
-    )
-    # On which cases it is so says nothing: of rounding, where it comes from; of a type, its own.
+    numeric: bool = True  # it may hold by chance if there are few numbers
+    varying_size: Callable[[Observation], float] | None = None  # must differ between the cases
+    is_about_wrong_entries: bool = False  # so that it says nothing about right cases
+    # Never say on which cases: rounding comes from elsewhere, and a type is a fault everywhere.
     holds_on_any_cases: bool = False
-    holds_mostly: ObservationTest | None = (
-        None  # what has to be so on half of the failing observations at least
-    )
-    is_one_of_many: bool = (
-        False  # one of many that were tried, on few whole numbers: chance is not far
-    )
-    min_failing_cases: int = (
-        1  # failing cases of the question, other inputs apart, that it rests on
-    )
+    holds_mostly: ObservationTest | None = None  # must hold on half of the failing observations
+    is_one_of_many: bool = False  # many were tried on a few integers: one may hold by chance
+    min_failing_cases: int = 1  # cases of the question, without extra inputs
 
 
 def propose_rules(failing: Sequence[Observation]) -> list[Rule]:
-    """The rules that hold on every failing observation of one group, each text once."""
-    known: dict[str, Rule] = {}
-    for seen in sorted(failing, key=_informativeness, reverse=True)[:MAX_PROPOSERS]:
+    """Return the rules that hold on every failing observation, each text once."""
+    rules: dict[str, Rule] = {}
+    for proposer in sorted(failing, key=_informativeness, reverse=True)[:MAX_PROPOSERS]:
         for family in (prediction_rules, entry_rules, place_rules, digit_rules, type_rules):
             with contextlib.suppress(*UNUSABLE_VALUE_ERRORS), np.errstate(all="ignore"):
-                known |= {rule.text: rule for rule in family(seen)}
-    return rules_holding_on(known.values(), failing)
+                rules |= {rule.text: rule for rule in family(proposer)}
+    return rules_holding_on(rules.values(), failing)
 
 
 def rules_holding_on(rules: Iterable[Rule], failing: Sequence[Observation]) -> list[Rule]:
-    """The rules that hold on every one of some observations."""
-    return [rule for rule in rules if all(_safely(rule.holds, seen) for seen in failing)]
+    """Return the rules that hold on all of some observations."""
+    return [rule for rule in rules if all(_passes(rule.holds, o) for o in failing)]
 
 
 def confirmed_rules(rules: Iterable[Rule], failing: Sequence[Observation]) -> list[Rule]:
-    """Those with enough behind them, the most informative first."""
-    several = _different_numbers(failing, MIN_NUMBERS) >= MIN_NUMBERS
-    enough = (
-        several and len(failing) >= MIN_CASES and len({seen.input_form for seen in failing}) > 1
-    )
-    # What is said of wrong entries, several on every case, is seen there: no chance makes it so.
-    visible = several and all(
-        _safely(lambda c: c.wrong_entries.sum() > 1, seen) for seen in failing
-    )
-    kept = [
-        rule
-        for rule in rules
-        if (enough or not rule.numeric or (rule.is_about_wrong_entries and visible))
-        and (not rule.is_one_of_many or is_beyond_chance(failing))
-        and (rule.varying_size is None or len({rule.varying_size(seen) for seen in failing}) > 1)
-        and (
-            rule.holds_mostly is None
-            or 2 * sum(_safely(rule.holds_mostly, s) for s in failing) >= len(failing)
-        )
-    ]
-    return sorted(kept, key=lambda rule: (rule.rank, len(rule.text), rule.text))
+    """Return the rules with enough evidence, those that say most first."""
+    has_numbers = _count_numbers(failing, MIN_NUMBERS) >= MIN_NUMBERS
+    forms = {observation.input_form for observation in failing}
+    has_evidence = has_numbers and len(failing) >= MIN_CASES and len(forms) > 1
+    # A pattern in several wrong entries of every case is no chance.
+    has_patterns = has_numbers and all(_passes(_has_wrong_entries, o) for o in failing)
+    confirmed = []
+    for rule in rules:
+        is_pattern = rule.is_about_wrong_entries and has_patterns
+        if rule.numeric and not has_evidence and not is_pattern:
+            continue
+        if rule.is_one_of_many and not is_beyond_chance(failing):
+            continue
+        if rule.varying_size is not None and len({rule.varying_size(o) for o in failing}) < 2:
+            continue
+        if rule.holds_mostly is not None:
+            count = sum(_passes(rule.holds_mostly, o) for o in failing)
+            if 2 * count < len(failing):
+                continue
+        confirmed.append(rule)
+    return sorted(confirmed, key=lambda rule: (rule.rank, len(rule.text), rule.text))
 
 
 def is_refuted(rule: Rule, right: Iterable[Observation]) -> bool:
-    """Whether a case came out right that the rule would have made wrong."""
-    return rule.contradicts_right_result is not None and any(
-        _safely(rule.contradicts_right_result, seen) for seen in right
-    )
+    """Return True if a case is right that the rule would make wrong."""
+    contradicts = rule.contradicts_right_result
+    return contradicts is not None and any(_passes(contradicts, o) for o in right)
 
 
 def is_beyond_chance(failing: Sequence[Observation]) -> bool:
-    """Whether there are so many cases that no coincidence explains them."""
-    return (
-        len(failing) >= 2 * MIN_CASES
-        and _different_numbers(failing, 2 * MIN_NUMBERS) >= 2 * MIN_NUMBERS
-    )
+    """Return True if there are so many cases that no coincidence explains them."""
+    min_numbers = 2 * MIN_NUMBERS
+    if len(failing) < 2 * MIN_CASES:
+        return False
+    return _count_numbers(failing, min_numbers) >= min_numbers
 
 
-def _safely(ask: ObservationTest, seen: Observation) -> bool:
-    """An answer about whatever was returned: what cannot be computed with does not hold."""
+def _passes(test: ObservationTest, observation: Observation) -> bool:
+    """Return the answer of a test; False if it cannot be computed from what was returned."""
     try:
         with np.errstate(all="ignore"):
-            return bool(ask(seen))
+            return bool(test(observation))
     except UNUSABLE_VALUE_ERRORS:
         return False
 
 
-def _informativeness(seen: Observation) -> tuple[int, int]:
-    """How many different numbers there are, up to some; of those alike the smaller first."""
-    size = 0 if seen.expected_array is None else seen.expected_array.size
-    return min(12, _different_numbers([seen], 12)), -size
+def _has_wrong_entries(observation: Observation) -> bool:
+    return bool(observation.wrong_entries.sum() > 1)
 
 
-def _different_numbers(observations: Sequence[Observation], most: int) -> int:
-    """Different numbers that are expected, zeros apart; counted up to `most`."""
-    found: set[float] = set()
-    for seen in observations:
-        if seen.expected_array is not None:
-            values = seen.expected_array.ravel()[:200]
-            found |= set(values[np.isfinite(values) & (values != 0)].tolist())
-        if len(found) >= most:
+def _informativeness(observation: Observation) -> tuple[int, int]:
+    """Return a sort key: more different numbers, then a smaller array."""
+    expected = observation.expected_array
+    size = 0 if expected is None else expected.size
+    numbers = _count_numbers([observation], MAX_COUNTED_NUMBERS)
+    return min(MAX_COUNTED_NUMBERS, numbers), -size
+
+
+def _count_numbers(observations: Sequence[Observation], limit: int) -> int:
+    """Return how many different nonzero numbers are expected; stop counting at a limit."""
+    numbers: set[float] = set()
+    for observation in observations:
+        if observation.expected_array is not None:
+            entries = observation.expected_array.ravel()[:MAX_COUNTED_ENTRIES]
+            numbers.update(entries[np.isfinite(entries) & (entries != 0)].tolist())
+        if len(numbers) >= limit:
             break
-    return len(found)
+    return len(numbers)
 
 
-# -- what the whole result is ---------------------------------------------------------------------
+# -- the whole result equals a prediction ---------------------------------------------------------
 
 FACTOR_WORDS = {2.0: "twice", 0.5: "half", 3.0: "three times", 1 / 3: "a third", 4.0: "four times",
          0.25: "a quarter"}  # fmt: skip
@@ -163,6 +161,7 @@ AXIS_REDUCTIONS: dict[str, Callable[..., Array]] = {
     "the first of": lambda b, axis: np.take(b, 0, axis),
     "the last of": lambda b, axis: np.take(b, -1, axis),
 }
+MIN_SIZE_RANK = 22  # of the first of these factors
 SIZE_FACTORS: dict[str, Callable[[float], float]] = {
     "1/N of": lambda n: 1 / n,
     "N times": lambda n: n,
@@ -177,392 +176,528 @@ SIZE_FACTORS: dict[str, Callable[[float], float]] = {
 }
 
 
-def prediction_rules(seen: Observation) -> Iterator[Rule]:
-    """Another result, an input, or what is made of the right result: the whole of it."""
-    got, right = seen.returned_and_expected
-    k = ratio_of_arrays(got, right)
-    for text, (rank, make, size) in _made(seen).items():
-        if size and not math.isclose(make.args[0], k, rel_tol=0.1):
-            continue  # most are ruled out by one entry
-        if size != 1 and seen.is_close(got, make()):
-            yield prediction_rule(rank, text, partial(_remade, text), by_size=size > 0)
-    if got.shape == right.shape and right.size:
-        yield from _factor(seen)
-        yield from _sums(seen)
+class Prediction(NamedTuple):
+    """A value that a wrong result may equal, made from right results and inputs."""
+
+    rank: int  # of the rule
+    compute: Callable[[], Array]
+    size: int = 0  # N, if it is the right result times a factor of N
+    factor: float = 0.0  # that factor
 
 
-def prediction_rule(rank: int, text: str, predict: PredictArray, *, by_size: bool = False) -> Rule:
-    """A rule that says what the whole result is."""
+def prediction_rules(proposer: Observation) -> Iterator[Rule]:
+    """Yield rules that a result is another result, an input, or made from the right result."""
+    returned, expected = proposer.returned_and_expected
+    ratio = ratio_of_arrays(returned, expected)
+    for text, prediction in _predictions(proposer).items():
+        size = prediction.size
+        if size and not math.isclose(prediction.factor, ratio, rel_tol=0.1):
+            continue  # one entry is enough to rule out most factors
+        if size != 1 and proposer.is_close(returned, prediction.compute()):
+            rule = prediction_rule(prediction.rank, text, partial(_predict, text))
+            if size > 0:
+                rule = replace(rule, varying_size=partial(_predicted_size, text))
+            yield rule
+    if returned.shape == expected.shape and expected.size:
+        yield from _multiple_rules(proposer)
+        yield from _sum_rules(proposer)
 
-    def holds(seen: Observation) -> bool:
-        made = predict(seen)
-        if seen.returned_array is None or seen.expected_array is None or made is None:
+
+def prediction_rule(rank: int, text: str, predict: PredictArray) -> Rule:
+    """Return a rule that the whole result equals a prediction."""
+
+    def holds(observation: Observation) -> bool:
+        prediction = predict(observation)
+        returned = observation.returned_array
+        expected = observation.expected_array
+        if returned is None or expected is None or prediction is None:
             return False
-        # What cannot be told from the right one says nothing of a wrong one.
-        same = seen.is_close(seen.returned_array, made) and not seen.is_close(
-            seen.expected_array, made
-        )
-        return same and bool(np.isfinite(made).any())
+        if not observation.is_close(returned, prediction):
+            return False
+        # A prediction that equals the right result explains nothing.
+        if observation.is_close(expected, prediction):
+            return False
+        return bool(np.isfinite(prediction).any())
 
-    def clashes(seen: Observation) -> bool:
-        made = None if seen.expected_array is None else predict(seen)
-        return made is not None and not seen.is_close(seen.returned_and_expected[1], made)
+    def contradicts(observation: Observation) -> bool:
+        prediction = None if observation.expected_array is None else predict(observation)
+        if prediction is None:
+            return False
+        return not observation.is_close(observation.returned_and_expected[1], prediction)
 
-    varies = (lambda seen: _made(seen)[text][2]) if by_size else None
-    return Rule(rank, text, holds, clashes, varying_size=varies)
+    return Rule(rank, text, holds, contradicts)
 
 
-def _made(seen: Observation) -> dict[str, tuple[int, partial[Array], int]]:
-    """By words everything that a result is compared with: rank, what makes it, and its N."""
-    got, b = seen.returned_and_expected
-    zero = "is 0 throughout" if b.ndim else "is 0"
-    found: dict[str, tuple[int, partial[Array], int]]
-    found = {zero: (1, partial(np.zeros_like, b), 0)}
-    for source, _, called, other in _values_beside(seen):
-        if other.shape == got.shape and other.any() and (got.ndim or source == "other_results"):
-            rank = 11 if "[" in seen.result else 2
-            found[f"is {called}"] = rank, partial(np.positive, other), 0
-            found.setdefault(f"is minus {called}", (3, partial(np.negative, other), 0))
-    found |= {text: (rank, partial(of, b), 0) for text, (rank, of) in ENTRYWISE_CHANGES.items()}
-    for one, two in itertools.combinations(range(b.ndim), 2):
-        found[f"has axes {one} and {two} exchanged"] = 5, partial(b.swapaxes, one, two), 0
-    for axis, nth in enumerate(ORDINALS[: b.ndim if b.ndim > 1 else 0]):
-        for words, of in AXIS_REDUCTIONS.items() if b.shape[axis] > 1 else ():
-            text = f"repeats {words} the right one along its {nth} axis"
-            found[text] = 6, partial(_throughout, of, b, axis), 0
-    for rank, (words, factor) in enumerate(SIZE_FACTORS.items(), 22):
-        for name, n in seen.named_sizes.items():
+def _predict(text: str, observation: Observation) -> Array | None:
+    prediction = _predictions(observation).get(text)
+    return None if prediction is None else prediction.compute()
+
+
+def _predicted_size(text: str, observation: Observation) -> int:
+    return _predictions(observation)[text].size
+
+
+def _predictions(observation: Observation) -> dict[str, Prediction]:
+    """Return all predictions with which a result is compared, by the text of the rule."""
+    returned, expected = observation.returned_and_expected
+    zero_text = "is 0 throughout" if expected.ndim else "is 0"
+    predictions = {zero_text: Prediction(1, partial(np.zeros_like, expected))}
+
+    others = _other_results(observation)
+    if returned.ndim:
+        others |= _inputs(observation)
+    rank = 11 if "[" in observation.result else 2
+    for phrase, other in others.items():
+        if other.shape == returned.shape and other.any():
+            predictions[f"is {phrase}"] = Prediction(rank, partial(np.positive, other))
+            minus = Prediction(3, partial(np.negative, other))
+            predictions.setdefault(f"is minus {phrase}", minus)
+
+    for text, (rank, change) in ENTRYWISE_CHANGES.items():
+        predictions[text] = Prediction(rank, partial(change, expected))
+    for axis, other_axis in itertools.combinations(range(expected.ndim), 2):
+        swapped = partial(expected.swapaxes, axis, other_axis)
+        predictions[f"has axes {axis} and {other_axis} exchanged"] = Prediction(5, swapped)
+    if expected.ndim > 1:
+        predictions |= _repetitions(expected)
+    predictions |= _size_multiples(observation, expected)
+    return predictions
+
+
+def _repetitions(expected: Array) -> dict[str, Prediction]:
+    """Return predictions that a value along an axis is repeated for each index."""
+    predictions = {}
+    for axis, ordinal in enumerate(ORDINALS[: expected.ndim]):
+        if expected.shape[axis] < 2:
+            continue
+        for words, reduce in AXIS_REDUCTIONS.items():
+            text = f"repeats {words} the right one along its {ordinal} axis"
+            predictions[text] = Prediction(6, partial(_repeat, reduce, expected, axis))
+    return predictions
+
+
+def _repeat(reduce: Callable[..., Array], array: Array, axis: int) -> Array:
+    return np.broadcast_to(np.expand_dims(reduce(array, axis=axis), axis), array.shape)
+
+
+def _size_multiples(observation: Observation, expected: Array) -> dict[str, Prediction]:
+    """Return predictions that the right result is multiplied by a factor of a size."""
+    predictions = {}
+    for rank, (words, factor_of) in enumerate(SIZE_FACTORS.items(), MIN_SIZE_RANK):
+        for phrase, size in observation.named_sizes.items():
             with contextlib.suppress(ZeroDivisionError, ValueError):
                 for sign, minus in ((1, ""), (-1, "minus ")):
-                    text = f"is {minus}{words} the right one, with N {name}"
-                    found[text] = rank, partial(np.multiply, sign * factor(n), b), n
-    return found
+                    factor = sign * factor_of(size)
+                    product = partial(np.multiply, factor, expected)
+                    text = f"is {minus}{words} the right one, with N {phrase}"
+                    predictions[text] = Prediction(rank, product, size, factor)
+    return predictions
 
 
-def _throughout(of: Callable[..., Array], b: Array, axis: int) -> Array:
-    """What is made of an axis, for each of its indices."""
-    return np.broadcast_to(np.expand_dims(of(b, axis=axis), axis), b.shape)
+def _other_results(observation: Observation) -> dict[str, Array]:
+    """Return the other right results of the run as numbers, by a phrase."""
+    prefix, suffix = ("what ", " should be") if "[" in observation.result else ("the right ", "")
+    return _arrays_by_phrase(prefix, observation.other_results, suffix)
 
 
-def _remade(text: str, seen: Observation) -> Array | None:
-    known = _made(seen).get(text)
-    return known and known[1]()
+def _inputs(observation: Observation) -> dict[str, Array]:
+    """Return the inputs as numbers, by a phrase."""
+    return _arrays_by_phrase("the input ", observation.input_values)
 
 
-def _values_beside(seen: Observation) -> Iterator[tuple[str, str, str, Array]]:
-    """Right results of the same run, then inputs: where from, name, what to call it, numbers."""
-    right = "what {} should be" if "[" in seen.result else "the right {}"
-    for source, words in (("other_results", right), ("input_values", "the input {}")):
-        for name, value in getattr(seen, source).items():
-            if (found := to_float64(value)) is not None:
-                yield source, name, words.format(name), found
+def _arrays_by_phrase(
+    prefix: str, values: Mapping[str, Value], suffix: str = ""
+) -> dict[str, Array]:
+    arrays = {}
+    for name, value in values.items():
+        array = to_float64(value)
+        if array is not None:
+            arrays[f"{prefix}{name}{suffix}"] = array
+    return arrays
 
 
-def _factor(seen: Observation) -> Iterator[Rule]:
-    """The right one times a number or a sign."""
-    a, b = seen.returned_and_expected
-    if not largest_magnitude(b):
+def _multiple_rules(proposer: Observation) -> Iterator[Rule]:
+    """Yield the rule that a result is the right one times a number or a sign."""
+    returned, expected = proposer.returned_and_expected
+    if not largest_magnitude(expected):
         return
-    at = np.unravel_index(int(np.argmax(np.where(np.isfinite(b), np.abs(b), -1))), b.shape)
-    k, tight = float(a[at] / b[at]), 10 * seen.relative_rounding
-    if k and math.isfinite(k) and abs(k - 1) > tight and seen.is_close(a, k * b):
-        for known in (-1.0, *FACTOR_WORDS, *(-w for w in FACTOR_WORDS)):
-            k = known if abs(k - known) < tight * abs(known) else k  # without its rounding
-        yield prediction_rule(
-            20, f"is {factor_in_words(k)}the right one", lambda c: k * c.returned_and_expected[1]
-        )
-
-
-def factor_in_words(k: float) -> str:
-    """How many times something: "half ", "minus twice ", "0.3000 times "."""
-    if abs(k) == 1:
-        return "minus " if k < 0 else ""
-    return (
-        f"{'minus ' * (k < 0)}{FACTOR_WORDS[abs(k)]} "
-        if abs(k) in FACTOR_WORDS
-        else f"{_written(k)} times "
-    )
-
-
-def _written(k: float) -> str:
-    """A factor in digits; "1.000 times" would say nothing."""
-    return f"{k:.9g}" if abs(k - 1) < 1e-3 else format_number(k)
-
-
-def _sums(seen: Observation) -> Iterator[Rule]:
-    """The right one plus a number, or a multiple of another result or of an input."""
-    a, b = seen.returned_and_expected
-    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+    factor = _ratio_at_largest(returned, expected)
+    tolerance = 10 * proposer.relative_rounding
+    if not factor or not math.isfinite(factor) or abs(factor - 1) <= tolerance:
         return
-    beside = [] if b.size < 3 else [one for one in _values_beside(seen) if one[3].shape == b.shape]
-    for source, name, called, _ in (("", "", "", b), *beside):
-        made = partial(_plus, source, name)
-        other = made(1.0, seen) - b
-        k = ratio_of_arrays(a - b, other)
-        if not k or not seen.is_close(a, made(k, seen)) or seen.is_close(other, b):
+    if not proposer.is_close(returned, factor * expected):
+        return
+    for exact in (-1.0, *FACTOR_WORDS, *(-number for number in FACTOR_WORDS)):
+        if abs(factor - exact) < tolerance * abs(exact):
+            factor = exact
+    text = f"is {factor_in_words(factor)}the right one"
+    yield prediction_rule(20, text, partial(_multiply, factor))
+
+
+def _multiply(factor: float, observation: Observation) -> Array:
+    return factor * observation.returned_and_expected[1]
+
+
+def factor_in_words(factor: float) -> str:
+    """Return a factor to put before a noun: "half ", "minus twice ", "0.3000 times "."""
+    minus = "minus " if factor < 0 else ""
+    if abs(factor) == 1:
+        return minus
+    if abs(factor) in FACTOR_WORDS:
+        return f"{minus}{FACTOR_WORDS[abs(factor)]} "
+    return f"{_format_factor(factor)} times "
+
+
+def _format_factor(factor: float) -> str:
+    """Return a factor in digits; near 1 all of them, because "1.000 times" says nothing."""
+    return f"{factor:.9g}" if abs(factor - 1) < 1e-3 else format_number(factor)
+
+
+def _sum_rules(proposer: Observation) -> Iterator[Rule]:
+    """Yield rules that a result is the right one plus a multiple of something."""
+    returned, expected = proposer.returned_and_expected
+    if not np.isfinite(returned).all() or not np.isfinite(expected).all():
+        return
+    phrases = [""]  # a number
+    if expected.size >= 3:
+        summands = _other_results(proposer) | _inputs(proposer)
+        phrases += [name for name, array in summands.items() if array.shape == expected.shape]
+    for phrase in phrases:
+        predict = partial(_add, phrase)
+        summand = predict(1.0, proposer) - expected
+        factor = ratio_of_arrays(returned - expected, summand)
+        if not factor or not proposer.is_close(returned, predict(factor, proposer)):
             continue
-        much = f"{factor_in_words(abs(k))}{called}" if called else format_number(abs(k))
-        text = f"is the right one {'plus' if k > 0 else 'minus'} {much}"
-        yield prediction_rule(12 if called else 21, text, partial(made, k))
+        if proposer.is_close(summand, expected):
+            continue  # then it is a multiple of the right result
+        amount = format_number(abs(factor))
+        if phrase:
+            amount = factor_in_words(abs(factor)) + phrase
+        text = f"is the right one {'plus' if factor > 0 else 'minus'} {amount}"
+        yield prediction_rule(12 if phrase else 21, text, partial(predict, factor))
 
 
-def _plus(source: str, name: str, k: float, seen: Observation) -> Array:
-    """The right one plus `k` times something."""
-    b = seen.returned_and_expected[1]
-    other = to_float64(getattr(seen, source)[name]) if source else np.ones_like(b)
-    if other is None:
-        raise ValueError("no numbers")
-    return b + k * other
+def _add(phrase: str, factor: float, observation: Observation) -> Array:
+    """Return the right result plus a multiple of another result or input; of 1 without a phrase."""
+    expected = observation.returned_and_expected[1]
+    if not phrase:
+        return expected + factor * np.ones_like(expected)
+    summands = _other_results(observation) | _inputs(observation)
+    return expected + factor * summands[phrase]
 
 
-def ratio_of_arrays(one: Array, other: Array) -> float:
-    """How many times the other the one is, where the other is largest; 0 where nobody knows."""
-    finite = np.where(np.isfinite(other), np.abs(other), 0.0)
-    if one.shape != other.shape or not finite.any():
+def ratio_of_arrays(array: Array, other: Array) -> float:
+    """Return the ratio of two arrays at the largest entry of the second; 0 if there is none."""
+    if array.shape != other.shape or not largest_magnitude(other):
         return 0.0
-    at = np.unravel_index(int(np.argmax(finite)), other.shape)
-    k = float(one[at] / other[at])
-    return float(f"{k:.6g}") if math.isfinite(k) else 0.0
+    ratio = _ratio_at_largest(array, other)
+    return float(f"{ratio:.6g}") if math.isfinite(ratio) else 0.0
 
 
-# -- what the wrong entries have in common --------------------------------------------------------
+def _ratio_at_largest(array: Array, other: Array) -> float:
+    magnitudes = np.where(np.isfinite(other), np.abs(other), 0.0)
+    index = np.unravel_index(int(np.argmax(magnitudes)), other.shape)
+    return float(array[index] / other[index])
 
-EntryTest = Callable[
-    [Array, Array], object
-]  # of what was given and what is right, in wrong entries
-ENTRY_TESTS: dict[str, tuple[int, EntryTest]] = {
-    "is NaN in every entry that is wrong": (50, lambda x, _: np.isnan(x).all()),
-    "is infinite in every entry that is wrong": (50, lambda x, _: np.isinf(x).all()),
-    "is 0 in every entry that is wrong": (51, lambda x, _: not x.any()),
-    "is wrong only where minus infinity is expected": (52, lambda _, y: np.isneginf(y).all()),
+
+# -- the wrong entries have something in common ---------------------------------------------------
+
+EntryTest = Callable[[Array, Array], object]  # of the returned and the expected wrong entries
+# By text: rank, whether few numbers can make it true by chance, test.
+ENTRY_TESTS: dict[str, tuple[int, bool, EntryTest]] = {
+    "is NaN in every entry that is wrong": (50, False, lambda x, _: np.isnan(x).all()),
+    "is infinite in every entry that is wrong": (50, False, lambda x, _: np.isinf(x).all()),
+    "is 0 in every entry that is wrong": (51, True, lambda x, _: not x.any()),
+    "is wrong only where minus infinity is expected": (52, True, lambda _, y: np.isneginf(y).all()),
     "is the same in every entry that is wrong": (
-        54, lambda x, _: x.size > 2 and np.isfinite(x).all() and np.ptp(x) == 0 and x[0]
+        54, True, lambda x, _: x.size > 2 and np.isfinite(x).all() and np.ptp(x) == 0 and x[0]
     ),
 }  # fmt: skip
 
 
-def entry_rules(seen: Observation) -> Iterator[Rule]:
-    """What the wrong entries have in common: of right cases it says nothing."""
-    a, b = seen.returned_and_expected
-    if a.shape != b.shape or not b.size:
+def entry_rules(proposer: Observation) -> Iterator[Rule]:
+    """Yield rules on what the wrong entries have in common."""
+    returned, expected = proposer.returned_and_expected
+    if returned.shape != expected.shape or not expected.size:
         return
-    if b.ndim == 0:
-        yield Rule(4, "is NaN", lambda c: bool(np.isnan(c.returned_and_expected[0])), numeric=False)
-        yield Rule(
-            4, "is infinite", lambda c: bool(np.isinf(c.returned_and_expected[0])), numeric=False
-        )
+    if expected.ndim == 0:
+        yield Rule(4, "is NaN", _is_nan, numeric=False)
+        yield Rule(4, "is infinite", _is_infinite, numeric=False)
         return
-    for text, (rank, test) in ENTRY_TESTS.items():
-        numeric = "NaN" not in text and "infinite " not in text
-        yield Rule(
-            rank, text, _of_wrong_entries(test), numeric=numeric, is_about_wrong_entries=True
-        )
-    wrong = seen.wrong_entries
-    if wrong.any() and not wrong.all() and b[wrong][0]:
-        k = float(a[wrong][0] / b[wrong][0])
-        if k and math.isfinite(k) and abs(k - 1) > 1e-6:
-            words = "-1" if abs(k + 1) < 1e-9 else _written(k)
-            text = f"is {words} times the right one in every entry that is wrong"
-            holds = _of_wrong_entries(lambda x, y: seen.is_close(x, k * y))
-            yield Rule(45, text, holds, is_about_wrong_entries=True)
-    sums = {"over all": tuple(range(b.ndim)), "over each plane": (-2, -1)}
-    for words, axes in {**sums, "along the last axis": (-1,)}.items():
-        if words == "over all" or len(axes) < b.ndim:
-            text = f"has wrong entries, and the right sum {words}"
-            yield Rule(
-                55 + len(axes), text, partial(_is_right_sum, axes), is_about_wrong_entries=True
-            )
+    for text, (rank, numeric, test) in ENTRY_TESTS.items():
+        holds = partial(_wrong_entries_pass, test)
+        yield Rule(rank, text, holds, numeric=numeric, is_about_wrong_entries=True)
+    yield from _entry_multiple_rules(proposer)
+    yield _sum_rule("over all", tuple(range(expected.ndim)))
+    if expected.ndim > 2:
+        yield _sum_rule("over each plane", (-2, -1))
+    if expected.ndim > 1:
+        yield _sum_rule("along the last axis", (-1,))
 
 
-def place_rules(seen: Observation) -> Iterator[Rule]:
-    """Where all wrong entries are: everywhere there in this case, and nowhere else in any."""
-    for text, mask in _places(seen).items():
-        if np.array_equal(mask, seen.wrong_entries):
-            whole = partial(_is_wrong_at, text)
-            holds = partial(_is_wrong_only, text)
+def _sum_rule(words: str, axes: tuple[int, ...]) -> Rule:
+    text = f"has wrong entries, and the right sum {words}"
+    holds = partial(_has_right_sum, axes)
+    return Rule(55 + len(axes), text, holds, is_about_wrong_entries=True)
+
+
+def _entry_multiple_rules(proposer: Observation) -> Iterator[Rule]:
+    """Yield the rule that all wrong entries are the same multiple of the right ones."""
+    returned, expected = proposer.returned_and_expected
+    wrong = proposer.wrong_entries
+    if not wrong.any() or wrong.all() or not expected[wrong][0]:
+        return
+    factor = float(returned[wrong][0] / expected[wrong][0])
+    if not factor or not math.isfinite(factor) or abs(factor - 1) <= 1e-6:
+        return
+
+    def are_multiples(returned: Array, expected: Array) -> bool:
+        return proposer.is_close(returned, factor * expected)
+
+    words = "-1" if abs(factor + 1) < 1e-9 else _format_factor(factor)
+    text = f"is {words} times the right one in every entry that is wrong"
+    holds = partial(_wrong_entries_pass, are_multiples)
+    yield Rule(45, text, holds, is_about_wrong_entries=True)
+
+
+def _is_nan(observation: Observation) -> bool:
+    return bool(np.isnan(observation.returned_and_expected[0]))
+
+
+def _is_infinite(observation: Observation) -> bool:
+    return bool(np.isinf(observation.returned_and_expected[0]))
+
+
+def _wrong_entries_pass(test: EntryTest, observation: Observation) -> bool:
+    returned, expected = observation.returned_and_expected
+    wrong = observation.wrong_entries
+    return bool(wrong.any() and test(returned[wrong], expected[wrong]))
+
+
+def _has_right_sum(axes: tuple[int, ...], observation: Observation) -> bool:
+    """Return True if entries are wrong but their sums over some axes are right."""
+    returned, expected = observation.returned_and_expected
+    if not np.isfinite(expected).all() or not np.isfinite(returned).all():
+        return False
+    if observation.is_close(returned, expected):
+        return False
+    if all(expected.shape[axis] < 2 for axis in axes):
+        return False
+    max_deviation = np.abs(returned - expected).max()
+    sums = expected.sum(axes)
+    # All centered results add up to 0, and all normalized ones to 1.
+    if largest_magnitude(sums) <= 1e-3 * max_deviation or np.allclose(expected.sum(-1), 1.0):
+        return False
+    # Equal sums say nothing if the entries are nearly equal.
+    scale = max(largest_magnitude(expected), largest_magnitude(returned))
+    tolerance = min(10 * observation.relative_rounding * scale, 1e-3 * max_deviation)
+    return bool(np.abs(returned.sum(axes) - sums).max(initial=0.0) <= tolerance)
+
+
+# -- the wrong entries are in one place -----------------------------------------------------------
+
+
+def place_rules(proposer: Observation) -> Iterator[Rule]:
+    """Yield rules that exactly the entries in a place are wrong here, and no others anywhere."""
+    for place, mask in _places(proposer).items():
+        if np.array_equal(mask, proposer.wrong_entries):
             yield Rule(
-                PLACE_RANK,
-                f"is wrong only {text}",
-                holds,
+                rank=PLACE_RANK,
+                text=f"is wrong only {place}",
+                holds=partial(_is_wrong_only, place),
                 is_about_wrong_entries=True,
-                holds_mostly=whole,
+                holds_mostly=partial(_is_wrong_throughout, place),
             )
 
 
-def _is_wrong_at(text: str, seen: Observation) -> bool:
-    return bool(np.array_equal(_places(seen)[text], seen.wrong_entries))
+def _is_wrong_throughout(place: str, observation: Observation) -> bool:
+    return bool(np.array_equal(_places(observation)[place], observation.wrong_entries))
 
 
-def _is_wrong_only(text: str, seen: Observation) -> bool:
-    where = _places(seen)[text]
-    return bool(
-        seen.wrong_entries.any() and not (seen.wrong_entries & ~where).any() and not where.all()
-    )
+def _is_wrong_only(place: str, observation: Observation) -> bool:
+    mask = _places(observation)[place]
+    wrong = observation.wrong_entries
+    return bool(wrong.any() and not (wrong & ~mask).any() and not mask.all())
 
 
-def _places(seen: Observation) -> dict[str, Array]:
-    """By words, the entries of a result that are somewhere, or have something in common."""
-    b = seen.returned_and_expected[1]
-    found: dict[str, Array] = {}
-    for axis, nth in enumerate(ORDINALS[: b.ndim]):
-        at = np.arange(b.shape[axis]).reshape([-1 if i == axis else 1 for i in range(b.ndim)])
-        first, where = ("index", f" of its {nth} axis") if b.ndim > 1 else ("entry", "")
-        last = b.shape[axis] - 1
-        for words, mask in (
-            ("at the first", at == 0), ("after the first", at > 0),
-            ("at the last", at == last), ("before the last", at < last),
-        ):  # fmt: skip
-            found[f"{words} {first}{where}"] = np.broadcast_to(mask, b.shape)
-    inputs = {
-        f"the input {n}": x
-        for n, v in seen.input_values.items()
-        if (x := to_float64(v)) is not None
-    }
-    for name, x in {"the right one": b, **inputs}.items():
-        if x.shape == b.shape:
-            found |= {
-                f"where {name} is negative": x < 0,
-                f"where {name} is positive": x > 0,
-                **({f"where {name} is 0": x == 0} if x is not b else {}),  # of b it says nothing
-            }
-    for name, value in seen.input_values.items():
-        m = to_array(value) if value is not None else np.zeros(0)
-        if m.dtype.kind in "bi" and 0 < m.ndim <= b.ndim and m.shape == b.shape[: m.ndim]:
-            wide = m.reshape(m.shape + (1,) * (b.ndim - m.ndim))
-            texts = (
-                {"True": wide, "False": ~wide} if m.dtype.kind == "b" else {"negative": wide < 0}
-            )
-            for word, mask in texts.items():
-                found[f"where {name} is {word}"] = np.broadcast_to(mask, b.shape)
-    return found
+def _places(observation: Observation) -> dict[str, Array]:
+    """Return masks of the entries at an index, or with a property of their numbers."""
+    expected = observation.returned_and_expected[1]
+    places = _index_places(expected.shape)
+    for phrase, array in {"the right one": expected, **_inputs(observation)}.items():
+        if array.shape == expected.shape:
+            places[f"where {phrase} is negative"] = array < 0
+            places[f"where {phrase} is positive"] = array > 0
+            if array is not expected:  # an expected 0 that is wrong says nothing
+                places[f"where {phrase} is 0"] = array == 0
+    for name, value in observation.input_values.items():
+        if value is not None:
+            places |= _mask_places(name, np.asarray(to_array(value)), expected.shape)
+    return places
 
 
-def _of_wrong_entries(test: EntryTest) -> ObservationTest:
-    def holds(seen: Observation) -> bool:
-        a, b = seen.returned_and_expected
-        return bool(seen.wrong_entries.any() and test(a[seen.wrong_entries], b[seen.wrong_entries]))
+def _index_places(shape: tuple[int, ...]) -> dict[str, Array]:
+    """Return masks of the first, the last and the other indices of each axis."""
+    places = {}
+    for axis, ordinal in enumerate(ORDINALS[: len(shape)]):
+        last = shape[axis] - 1
+        sides = [1] * len(shape)
+        sides[axis] = -1
+        index = np.arange(shape[axis]).reshape(sides)
+        noun = "entry"
+        if len(shape) > 1:
+            noun = f"index of its {ordinal} axis"
+        places[f"at the first {noun}"] = np.broadcast_to(index == 0, shape)
+        places[f"after the first {noun}"] = np.broadcast_to(index > 0, shape)
+        places[f"at the last {noun}"] = np.broadcast_to(index == last, shape)
+        places[f"before the last {noun}"] = np.broadcast_to(index < last, shape)
+    return places
 
-    return holds
 
-
-def _is_right_sum(axes: tuple[int, ...], seen: Observation) -> bool:
-    """Whether entries are wrong and add up to what is right over some axes."""
-    a, b = seen.returned_and_expected
-    if not np.isfinite(b).all() or not np.isfinite(a).all() or seen.is_close(a, b):
-        return False
-    if all(b.shape[axis] < 2 for axis in axes):
-        return False
-    worst, right = np.abs(a - b).max(), b.sum(axes)
-    # Whatever is centered adds up to 0, and whatever is normalized to 1.
-    if largest_magnitude(right) <= 1e-3 * worst or np.allclose(b.sum(-1), 1.0):
-        return False
-    # That sums agree says nothing where entries nearly do.
-    most = min(
-        10 * seen.relative_rounding * max(largest_magnitude(b), largest_magnitude(a)), 1e-3 * worst
-    )
-    return bool(np.abs(a.sum(axes) - right).max(initial=0.0) <= most)
+def _mask_places(name: str, array: Array, shape: tuple[int, ...]) -> dict[str, Array]:
+    """Return masks of the entries for which an input of booleans or labels has a value."""
+    ndim = array.ndim
+    if array.dtype.kind not in "bi" or not 0 < ndim <= len(shape) or array.shape != shape[:ndim]:
+        return {}
+    wide = array.reshape(array.shape + (1,) * (len(shape) - ndim))
+    masks = {"negative": wide < 0}
+    if array.dtype.kind == "b":
+        masks = {"True": wide, "False": ~wide}
+    return {f"where {name} is {word}": np.broadcast_to(m, shape) for word, m in masks.items()}
 
 
 # -- digits, types and shapes ---------------------------------------------------------------------
 
 
-def digit_rules(seen: Observation) -> Iterator[Rule]:
-    """Right to some digits, float32 numbers, rounded; how that came about is not known."""
-    a, b = seen.returned_and_expected
-    if a.shape != b.shape or isinstance(seen.returned, (list, tuple)):
+def digit_rules(proposer: Observation) -> Iterator[Rule]:
+    """Yield rules that a result is right to some digits, rounded, or computed in float32."""
+    returned, expected = proposer.returned_and_expected
+    if returned.shape != expected.shape or isinstance(proposer.returned, (list, tuple)):
         return
-    if seen.dtype == "float64" and to_array(seen.returned).dtype == np.float64:
-        text = "holds float32 numbers only" if a.ndim else "is a float32 number"
-        yield _coarse(
-            40, text, lambda x: x.astype(np.float32), lambda b: 1e-3 * largest_magnitude(b)
+    if proposer.dtype == "float64" and to_array(proposer.returned).dtype == np.float64:
+        text = "holds float32 numbers only" if returned.ndim else "is a float32 number"
+        rule = _few_digits_rule(40, text, _to_float32, relative=1e-3)
+        yield replace(rule, holds_on_any_cases=True)
+    for decimals in range(13):
+        text = f"is rounded to {decimals} decimals" if decimals else "is rounded to a whole number"
+        convert = partial(_round, decimals)
+        yield _few_digits_rule(42, text, convert, absolute=0.5001 * 10.0**-decimals)
+    if proposer.dtype != "float64" or isinstance(proposer.expected_value, (int, np.integer)):
+        return
+    for digits in (9, 6):
+        bound = f"is right to {digits} digits"
+        if expected.ndim:  # small entries may be right to fewer digits
+            bound = f"is off by less than 1e-{digits} of its largest entry"
+        yield Rule(
+            rank=60 - digits,
+            text=f"{bound} in every case that was tried",
+            holds=partial(_is_nearly_right, digits),
+            holds_on_any_cases=True,
+            is_about_wrong_entries=True,
+            min_failing_cases=MIN_CASES,
         )
-    for places in range(13):
-        text = f"is rounded to {places} decimals" if places else "is rounded to a whole number"
-        within = 0.5001 * 10.0**-places
-        yield _coarse(42, text, partial(_rounded, places), lambda _, w=within: w)  # type: ignore[misc]
-    if seen.dtype == "float64" and not isinstance(seen.expected_value, (int, np.integer)):
-        for right in (9, 6):
-            # Small entries of an array may be right to fewer digits.
-            bound = f"is off by less than 1e-{right} of its largest entry"
-            bound = (
-                f"{bound if b.ndim else f'is right to {right} digits'} in every case that was tried"
-            )
-            holds = partial(_is_nearly_right, right)
-            yield Rule(
-                60 - right,
-                bound,
-                holds,
-                holds_on_any_cases=True,
-                is_about_wrong_entries=True,
-                min_failing_cases=MIN_CASES,
-            )
 
 
-def _rounded(places: int, array: Array) -> Array:
-    return np.round(array, places)
+def _round(decimals: int, array: Array) -> Array:
+    return np.round(array, decimals)
 
 
-def _coarse(
-    rank: int, text: str, into: Callable[[Array], Array], within: Callable[[Array], float]
+def _to_float32(array: Array) -> Array:
+    return array.astype(np.float32)
+
+
+def _few_digits_rule(
+    rank: int,
+    text: str,
+    convert: Callable[[Array], Array],
+    *,
+    relative: float = 0.0,
+    absolute: float = 0.0,
 ) -> Rule:
-    """A rule that a result has few digits, where the right one has more and is near."""
+    """Return a rule that a result has few digits and is close to the right one, which has more.
 
-    def holds(seen: Observation) -> bool:
-        a, b = seen.returned_and_expected
-        is_near = a.shape == b.shape and np.isfinite(b).all() and a.any()
-        is_near = is_near and np.abs(a - b).max(initial=0.0) <= within(b)
-        return bool(is_near and np.array_equal(a, into(a)) and not np.array_equal(b, into(b)))
-
-    def clashes(seen: Observation) -> bool:
-        return seen.returned_array is not None and not np.array_equal(
-            seen.returned_array, into(seen.returned_array)
-        )
-
-    return Rule(rank, text, holds, clashes, holds_on_any_cases=rank == 40)
-
-
-def is_right_to_digits(seen: Observation, digits: int) -> bool:
-    """Whether the worst entry is off by less than that of the largest.
-
-    What is not 0 where 0 is expected has no right digits.
+    Args:
+        rank: The rank of the rule.
+        text: The text of the rule.
+        convert: Drops digits.
+        relative: How close, as a share of the largest entry.
+        absolute: How close, added to that.
     """
-    a, b = seen.returned_array, seen.expected_array
-    if a is None or b is None or a.shape != b.shape or not np.isfinite(b).all():
+
+    def holds(observation: Observation) -> bool:
+        returned, expected = observation.returned_and_expected
+        if returned.shape != expected.shape or not np.isfinite(expected).all():
+            return False
+        if not returned.any():
+            return False
+        tolerance = relative * largest_magnitude(expected) + absolute
+        if not np.abs(returned - expected).max(initial=0.0) <= tolerance:
+            return False
+        has_few_digits = np.array_equal(returned, convert(returned))
+        return has_few_digits and not np.array_equal(expected, convert(expected))
+
+    def contradicts(observation: Observation) -> bool:
+        returned = observation.returned_array
+        return returned is not None and not np.array_equal(returned, convert(returned))
+
+    return Rule(rank, text, holds, contradicts)
+
+
+def is_right_to_digits(observation: Observation, digits: int) -> bool:
+    """Return True if every entry is off by less than 10**-digits of the largest one.
+
+    A nonzero entry has no right digits if 0 is expected.
+    """
+    returned = observation.returned_array
+    expected = observation.expected_array
+    if returned is None or expected is None or returned.shape != expected.shape:
         return False
-    if ((b == 0) & (a != 0)).any():
+    if not np.isfinite(expected).all() or ((expected == 0) & (returned != 0)).any():
         return False
-    return bool(np.abs(a - b).max(initial=0.0) < 10.0**-digits * largest_magnitude(b))
+    max_deviation = 10.0**-digits * largest_magnitude(expected)
+    return bool(np.abs(returned - expected).max(initial=0.0) < max_deviation)
 
 
-def _is_nearly_right(digits: int, seen: Observation) -> bool:
-    return is_right_to_digits(seen, digits) and not np.array_equal(
-        *seen.returned_and_expected
-    )  # equal, but for its type
+def _is_nearly_right(digits: int, observation: Observation) -> bool:
+    if not is_right_to_digits(observation, digits):
+        return False
+    return not np.array_equal(*observation.returned_and_expected)  # then only the type is wrong
 
 
-def type_rules(seen: Observation) -> Iterator[Rule]:
-    """A number where none is expected, the other one of two truth values, another shape."""
-    returned, right = seen.returned, seen.expected_value
-    if isinstance(right, (bool, np.bool_)) and isinstance(returned, (bool, np.bool_)):
-        text, said = f"is {not right} where it should be {bool(right)}", str(returned)
+def type_rules(proposer: Observation) -> Iterator[Rule]:
+    """Yield rules that a result is the other truth value, a number for None, or reshaped."""
+    returned = proposer.returned
+    expected = proposer.expected_value
+    if isinstance(expected, (bool, np.bool_)) and isinstance(returned, (bool, np.bool_)):
         yield Rule(
-            5, text, lambda c: str(c.returned) == said, numeric=False, holds_on_any_cases=True
-        )
-    elif right is None and seen.returned_array is not None:
-        text = "is a number where None is expected"
-        yield Rule(
-            5,
-            text,
-            lambda c: c.expected_value is None and c.returned_array is not None,
+            rank=5,
+            text=f"is {not expected} where it should be {bool(expected)}",
+            holds=partial(_is_returned, str(returned)),
             numeric=False,
             holds_on_any_cases=True,
         )
-    elif _is_reshaped(seen):
-        text = "has the right numbers in the right order, in another shape"
-        yield Rule(7, text, _is_reshaped)
+    elif expected is None and proposer.returned_array is not None:
+        yield Rule(
+            rank=5,
+            text="is a number where None is expected",
+            holds=_is_number_for_none,
+            numeric=False,
+            holds_on_any_cases=True,
+        )
+    elif _is_reshaped(proposer):
+        yield Rule(7, "has the right numbers in the right order, in another shape", _is_reshaped)
 
 
-def _is_reshaped(seen: Observation) -> bool:
-    a, b = seen.returned_and_expected
-    other = bool(b.ndim) and a.shape != b.shape and a.size == b.size
-    return other and seen.is_close(a.reshape(b.shape), b)
+def _is_returned(text: str, observation: Observation) -> bool:
+    return str(observation.returned) == text
+
+
+def _is_number_for_none(observation: Observation) -> bool:
+    return observation.expected_value is None and observation.returned_array is not None
+
+
+def _is_reshaped(observation: Observation) -> bool:
+    returned, expected = observation.returned_and_expected
+    if not expected.ndim or returned.shape == expected.shape or returned.size != expected.size:
+        return False
+    return observation.is_close(returned.reshape(expected.shape), expected)

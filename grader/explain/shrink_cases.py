@@ -1,7 +1,7 @@
-"""A smaller input on which a check fails: shorter sides, then small whole numbers.
+"""Shrink a counterexample: find a small input, with small integers, on which a check fails.
 
-What is shown of a drawn case may be a large array of long numbers.  Smaller ones are tried in a few
-batches; the reference has to take each, and the check itself says whether it fails there.
+A drawn case may be a large array of long numbers, hard to read.  A few batches of smaller inputs
+are tried.  The reference must accept each of them, and the check itself decides whether it fails.
 """
 
 from __future__ import annotations
@@ -14,124 +14,151 @@ import numpy as np
 
 from grader.cases.recipe import CaseRecipe, Recipe
 from grader.cases.vary import variable_side_lengths, with_side_lengths, with_small_integers
-from grader.explain.extra_cases import ExtraCases
+from grader.explain.extra_cases import EXTRA_CALL_SECONDS, ExtraCases
 from grader.grading.case_by_case import CaseFinding, describe_inputs, join_inputs
 from grader.grading.evaluation import BankProgramError, Evaluation
 from grader.grading.kinds import registry
 from grader.grading.kinds.base import CaseTrial
-from grader.model.limits import EXTRA_CALL_SECONDS
-from grader.model.report import SMALLER_INPUTS_NOTE, CheckResult, Verdict
+from grader.model.report import SMALLER_INPUTS_NOTE, CheckResult, Mismatch, Verdict
 from grader.model.spec import Check
 from grader.sandbox import OutOfTime
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 
-MAX_TRIED_INPUTS = 40  # inputs that are tried
-MAX_READABLE_ENTRIES = 12  # entries of the inputs together, with which a case is small enough
+MAX_TRIED_INPUTS = 40
+MAX_READABLE_ENTRIES = 12  # entries of all inputs together: such a case needs no shrinking
 
 
 def shrink_counterexamples(
     evaluation: Evaluation, checks: Sequence[CheckResult]
 ) -> tuple[CheckResult, ...]:
-    """The results of checks, the first of those that fail by an entry shown on a smaller input."""
-    by_id = {check.id: check for check in evaluation.question.spec.checks}
-    worker = evaluation.submission.worker
-    for number, result in enumerate(checks):
-        kind, worst = registry.kind_named(result.kind), result.mismatch
-        failed = result.verdict is Verdict.FAIL and not result.stretch
-        by_entry = worst is not None and worst.index is not None and kind.judges_values
-        if failed and by_entry and not kind.uses_observation(by_id[result.id]):
+    """Return the results of checks; the first that fails by an entry shows a smaller input."""
+    specs = {check.id: check for check in evaluation.question.spec.checks}
+    results = list(checks)
+    for index, result in enumerate(results):
+        check = specs[result.id]
+        if _fails_by_entry(check, result):
             with contextlib.suppress(WorkerError, OutOfTime, BankProgramError):
-                if worker.failure is None:
-                    found = _smaller(evaluation, by_id[result.id], result)
-                    return (*checks[:number], found, *checks[number + 1 :])
+                if evaluation.submission.worker.failure is None:
+                    results[index] = _with_smaller_input(evaluation, check, result)
             break
-    return tuple(checks)
+    return tuple(results)
 
 
-def _smaller(evaluation: Evaluation, check: Check, result: CheckResult) -> CheckResult:
-    """A result of a check that fails by an entry, showing a smaller input where there is one."""
+def _fails_by_entry(check: Check, result: CheckResult) -> bool:
+    """Return True if a check that counts fails by one entry of a result."""
+    kind = registry.kind_named(check.kind)
+    mismatch = result.mismatch
+    if result.verdict is not Verdict.FAIL or result.stretch:
+        return False
+    if mismatch is None or mismatch.index is None:
+        return False
+    return kind.judges_values and not kind.uses_observation(check)
+
+
+def _with_smaller_input(evaluation: Evaluation, check: Check, result: CheckResult) -> CheckResult:
+    """Return the result of a check, with a smaller input if one is found."""
     assert result.mismatch is not None, "it does not fail by an entry"
-    origin, wrong = evaluation.cases[result.mismatch.case], result.mismatch.result
-    small = (
-        sum(np.size(value) for value in evaluation.drawn_inputs(origin).values())
-        <= MAX_READABLE_ENTRIES
-    )
-    if small or evaluation.bank is None:
+    origin = evaluation.cases[result.mismatch.case]
+    entries = sum(np.size(value) for value in evaluation.drawn_inputs(origin).values())
+    if entries <= MAX_READABLE_ENTRIES or evaluation.bank is None:
         return result
-    # What is shown follows from the seed, as the cases do.
+    # The seed decides which input is shown, as it decides the cases.
     key = ("smaller", evaluation.parts_asked)
-    made = evaluation.remember(key, lambda: ExtraCases(evaluation, evaluation.seed))
+    extra = evaluation.remember(key, lambda: ExtraCases(evaluation, evaluation.seed))
     program = replace(evaluation.submission, call_seconds=EXTRA_CALL_SECONDS)
-    theirs = made.evaluation.with_submission(program, evaluation.seed)
-    judge = registry.kind_named(check.kind).judge
-    best, finding = origin, CaseFinding("")
-    tried = {_name(origin, origin)}
-    for step in (_fewer, _fewer, _simpler, _fewer):
-        named = (replace(case, name=_name(case, origin)) for case in step(best))
-        new = [case for case in named if case.name not in tried][: MAX_TRIED_INPUTS - len(tried)]
-        tried |= {case.name for case in new}
-        cases = made.accepted_by_reference(check.run, new, origin.name)
-        theirs.prefetch([program], check.run, cases)
-        # How much there is to read: entries, then inputs of long numbers.
-        for case in sorted(
-            cases, key=lambda c: (theirs.display_order(c)[0], _long_inputs(c), c.name)
-        ):
-            found = None
-            with contextlib.suppress(ProgramError, BankProgramError):
-                found = judge(CaseTrial(theirs, check, case))
-            worst = None if found is None else found.mismatch
-            if found and worst and worst.result == wrong and worst.index is not None:
-                best, finding = case, found
+    submission = extra.evaluation.with_submission(program, evaluation.seed)
+    smallest = origin
+    finding: CaseFinding | None = None
+    tried = {_case_name(origin, origin)}
+    for variations in (_shorter_cases, _shorter_cases, _simpler_cases, _shorter_cases):
+        new = []
+        for variation in variations(smallest):
+            case = replace(variation, name=_case_name(variation, origin))
+            if case.name not in tried:
+                new.append(case)
+        new = new[: MAX_TRIED_INPUTS - len(tried)]
+        tried.update(case.name for case in new)
+        cases = extra.accepted_by_reference(check.run, new, origin.name)
+        submission.prefetch([program], check.run, cases)
+        for case in sorted(cases, key=lambda case: _reading_effort(submission, case)):
+            found_in_case = _judge(submission, check, case)
+            if found_in_case and _is_of_result(found_in_case.mismatch, result.mismatch.result):
+                smallest = case
+                finding = found_in_case
                 break
-    if finding.mismatch is None:
+    if finding is None or finding.mismatch is None:
         return result
-    given = describe_inputs(theirs, best, check.run)
-    again = result.message
-    if len(result.failing) < 2:  # else it names no value
-        again = f"{finding.sentence} in case {origin.name}"
+    return _show_smaller_input(
+        result, finding, origin.name, describe_inputs(submission, smallest, check.run)
+    )
+
+
+def _show_smaller_input(
+    result: CheckResult, finding: CaseFinding, origin: str, inputs: dict[str, str]
+) -> CheckResult:
+    """Return the result of a check with the finding on a smaller input."""
+    assert finding.mismatch is not None, "it does not fail by an entry"
+    message = result.message
+    if len(result.failing) < 2:  # with several failing cases, the message names no value
+        message = f"{finding.sentence} in case {origin}"
     return replace(
         result,
-        message=again,
-        mismatch=replace(finding.mismatch, case=origin.name),
+        message=message,
+        mismatch=replace(finding.mismatch, case=origin),
         exhibit=finding.exhibit,
         about=SMALLER_INPUTS_NOTE,
-        inputs=given,
-        case_line=f"{SMALLER_INPUTS_NOTE}: {join_inputs(given)}",
+        inputs=inputs,
+        case_line=f"{SMALLER_INPUTS_NOTE}: {join_inputs(inputs)}",
         call="",
     )
 
 
-def _long_inputs(case: CaseRecipe) -> int:
-    return sum(r.generator != "integers" for r in case.inputs.values() if r.is_drawn)
+def _judge(submission: Evaluation, check: Check, case: CaseRecipe) -> CaseFinding | None:
+    """Return the finding of a check on a case; None if the case passes or raises."""
+    with contextlib.suppress(ProgramError, BankProgramError):
+        return registry.kind_named(check.kind).judge(CaseTrial(submission, check, case))
+    return None
 
 
-def _fewer(case: CaseRecipe) -> Iterator[CaseRecipe]:
-    """The case with shorter sides: all of them at once, then each alone."""
+def _is_of_result(mismatch: Mismatch | None, result: str) -> bool:
+    """Return True if a finding is about an entry of this result."""
+    return mismatch is not None and mismatch.result == result and mismatch.index is not None
+
+
+def _reading_effort(submission: Evaluation, case: CaseRecipe) -> tuple[int, int, str]:
+    """Return a sort key: entries, then inputs with long numbers."""
+    drawn = [recipe for recipe in case.inputs.values() if recipe.is_drawn]
+    long_inputs = sum(recipe.generator != "integers" for recipe in drawn)
+    return submission.display_order(case)[0], long_inputs, case.name
+
+
+def _shorter_cases(case: CaseRecipe) -> Iterator[CaseRecipe]:
+    """Yield the case with shorter sides: first all of them, then only one."""
     lengths = sorted(variable_side_lengths(case))
-    for most in (1, 2, 3):
-        yield with_side_lengths(case, {n: min(n, most) for n in lengths})
+    for max_length in (1, 2, 3):
+        yield with_side_lengths(case, {length: min(length, max_length) for length in lengths})
     for length in lengths:
         for shorter in sorted({1, 2, length - 1}):
             if 0 < shorter < length:
                 yield with_side_lengths(case, {length: shorter})
 
 
-def _simpler(case: CaseRecipe) -> Iterator[CaseRecipe]:
-    """The case with small whole numbers, in every input and in each alone."""
-    simple = {name: with_small_integers(recipe) for name, recipe in case.inputs.items()}
-    yield replace(case, inputs=simple)
-    for name, recipe in simple.items():
+def _simpler_cases(case: CaseRecipe) -> Iterator[CaseRecipe]:
+    """Yield the case with small integers: first in all inputs, then in only one."""
+    simpler = {name: with_small_integers(recipe) for name, recipe in case.inputs.items()}
+    yield replace(case, inputs=simpler)
+    for name, recipe in simpler.items():
         if recipe != case.inputs[name]:
             yield replace(case, inputs={**case.inputs, name: recipe})
 
 
-def _name(case: CaseRecipe, origin: CaseRecipe) -> str:
-    """A name that says what was made of a case, so that the same one is drawn alike."""
+def _case_name(case: CaseRecipe, origin: CaseRecipe) -> str:
+    """Return a name with the shapes of a case, so that an equal case gets equal draws."""
 
-    def form(recipe: Recipe) -> str:
-        whole = "i" if recipe.generator == "integers" else ""
-        return whole + "x".join(map(str, recipe.shape or ()))
+    def describe_shape(recipe: Recipe) -> str:
+        prefix = "i" if recipe.generator == "integers" else ""
+        return prefix + "x".join(map(str, recipe.shape or ()))
 
-    forms = ",".join(form(recipe) for recipe in case.inputs.values() if recipe.is_array)
-    return f"{origin.name}~{forms}"
+    shapes = ",".join(describe_shape(r) for r in case.inputs.values() if r.is_array)
+    return f"{origin.name}~{shapes}"

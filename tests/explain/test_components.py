@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.explain.components import DIGITS
+from grader.explain.failure_digest import DIGEST_LENGTH
 from grader.model.report import Verdict
 from tests.explain.making import Grade, changed, load, solution
 
@@ -70,7 +70,7 @@ def test_the_way_of_writing_and_its_rounding_do_not_count(graded: Grade) -> None
         for layer in (LOOPS, EINSUM, rounded.replace(b")\n)", b"))"))
     }
     assert len(digests) == 1
-    assert len(digests.pop()) == DIGITS
+    assert len(digests.pop()) == DIGEST_LENGTH
 
 
 def test_rounding_of_float32_does_not_count_either(graded: Grade) -> None:

@@ -1,0 +1,157 @@
+"""Find two ideas that together explain everything that is wrong with a submission.
+
+The submission is right in every cell that neither idea changes.  It equals one variant in every
+cell that only this one changes.  It equals both programs, layered on top of each other, in every
+cell that both change.  Two ideas that replace the same function cannot be layered; then the cells
+that only one of them changes must be enough.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+
+from grader.explain.components import Failure, ResultCell, same_in_cell
+from grader.explain.idea_matching import (
+    MIN_DISTINCT_NUMBERS,
+    IdeaVariant,
+    Match,
+    PartialMatch,
+    case_names,
+    match_partially,
+    possible_variants,
+    report_entry,
+)
+from grader.grading.evaluation import BankProgramError
+from grader.model.report import Explanation, IdeaMatch
+
+MAX_LAYERED_PROGRAMS = 12  # programs of two ideas that run for one submission
+MIN_CASES_ALONE = 2  # cases that only one idea of a pair changes, if the two cannot be layered
+
+
+def find_pair(failure: Failure) -> tuple[tuple[IdeaMatch, ...], Explanation] | None:
+    """Return the two ideas that together explain everything wrong, if exactly one pair does."""
+    wrong = [
+        cell
+        for cell in failure.value_cells
+        if cell in failure.wrong_cells and not failure.has_no_result(cell)
+    ]
+    layered_programs = 0
+    pairs: dict[frozenset[str], tuple[PartialMatch, PartialMatch]] = {}
+    for first, second in _candidate_pairs(failure, wrong):
+        names = frozenset({first.idea_variant.name, second.idea_variant.name})
+        if len(names) == 1 or names in pairs or not _fit_together(first, second, set(wrong)):
+            continue
+        shared = first.changed_cells & second.changed_cells
+        fits = not shared
+        if shared and layered_programs < MAX_LAYERED_PROGRAMS:
+            layered_programs += 1
+            fits = _equals_layered_program(failure, first, second, wrong)
+        if not fits:
+            both = (first, second)
+            fits = all(_explains_enough_alone(failure, match, shared) for match in both)
+        if fits:
+            pairs[names] = (first, second)
+    if len(pairs) != 1:  # if several pairs fit, none is named
+        return None
+    ((first, second),) = pairs.values()
+    entries = (
+        _entry_within_pair(failure, first, second),
+        _entry_within_pair(failure, second, first),
+    )
+    values = failure.failing_value_cells
+    what = "everything" if len(values) == len(failure.failing_cells) else "every result"
+    names_text = f"{first.idea_variant.name} and {second.idea_variant.name}"
+    text = f"Two ideas at once, {names_text}, explain {what} that is wrong."
+    cases = tuple(dict.fromkeys(case for _, case in values))
+    return entries, Explanation("pair", text, cases)
+
+
+def _entry_within_pair(failure: Failure, match: PartialMatch, partner: PartialMatch) -> IdeaMatch:
+    """Return the report entry of one idea of a pair, by what it explains without its partner."""
+    alone = match.changed_cells - partner.changed_cells or match.changed_cells
+    explained = tuple(cell for cell in failure.failing_cells if cell in alone)
+    full_match = Match(match.idea_variant, match.changed_cells, explained, is_exact=False)
+    return report_entry(failure, full_match)
+
+
+def _candidate_pairs(
+    failure: Failure, wrong: Sequence[ResultCell]
+) -> Iterator[tuple[PartialMatch, PartialMatch]]:
+    """Yield pairs of variants: one explains some evidence, the other changes the rest of it.
+
+    Comparing only the evidence rules out most variants at little cost.
+    """
+    wrong_cells = set(wrong)
+    evidence = [cell for cell in failure.failing_cells if cell in wrong_cells]
+    variants = possible_variants(failure)
+    tried: set[frozenset[IdeaVariant]] = set()
+
+    @functools.cache
+    def match_wrong_cells(variant: IdeaVariant) -> PartialMatch | None:
+        match = match_partially(failure, variant)
+        if match is None or not match.changed_cells & wrong_cells:
+            return None
+        changed = match.changed_cells & wrong_cells
+        return PartialMatch(variant, changed, match.equal_cells & wrong_cells)
+
+    for variant in variants:
+        if not any(variant.explains(cell) for cell in evidence):
+            continue
+        first = match_wrong_cells(variant)
+        if first is None:
+            continue
+        unexplained = [cell for cell in evidence if cell not in first.equal_cells] or evidence[:1]
+        for other in variants:
+            key = frozenset({variant, other})
+            if key in tried or not all(other.changes_cell(cell) for cell in unexplained):
+                continue
+            tried.add(key)
+            second = match_wrong_cells(other)
+            if second is not None:
+                yield first, second
+
+
+def _fit_together(first: PartialMatch, second: PartialMatch, wrong: set[ResultCell]) -> bool:
+    """Return True if two ideas together change all wrong cells, and each is right alone.
+
+    Each must equal the submission in the cells that only it changes.  If one of them equals it in
+    all wrong cells, the other explains nothing.
+    """
+    if first.equal_cells >= wrong or second.equal_cells >= wrong:
+        return False
+    if first.changed_cells | second.changed_cells != wrong:
+        return False
+    first_alone = first.changed_cells - second.changed_cells
+    second_alone = second.changed_cells - first.changed_cells
+    return first_alone <= first.equal_cells and second_alone <= second.equal_cells
+
+
+def _equals_layered_program(
+    failure: Failure, first: PartialMatch, second: PartialMatch, wrong: Sequence[ResultCell]
+) -> bool:
+    """Return True if one variant on top of the other, in some order, equals the submission."""
+    submission = failure.submission_evaluation
+    assert submission.bank is not None, "no session gives this evaluation its misconceptions"
+    layers = [(match.idea_variant.name, match.idea_variant.index) for match in (first, second)]
+    for order in (layers, layers[::-1]):
+        try:
+            program = submission.bank.layered_program(order)
+        except BankProgramError:  # the two cannot be layered in this order
+            continue
+        layered = submission.with_bank_program(program)
+        if all(same_in_cell(submission, layered, *cell) for cell in wrong):
+            return True
+    return False
+
+
+def _explains_enough_alone(
+    failure: Failure, match: PartialMatch, shared: frozenset[ResultCell]
+) -> bool:
+    """Return True if an idea explains enough in the cells that the other does not change."""
+    alone = match.changed_cells - shared
+    return (
+        len(case_names(alone)) >= MIN_CASES_ALONE
+        and len(failure.telling_numbers(alone)) >= MIN_DISTINCT_NUMBERS
+        and len(alone) >= len(match.changed_cells) / 2
+    )
