@@ -33,6 +33,7 @@ from grader.sandbox.remote_program import RemoteProgram
 
 MAX_CHANGES = 80  # changes of one case on which the reference runs
 MAX_OTHER_VALUES = 6  # values of an input in other cases that are tried
+Inputs = Mapping[str, Value]
 ValueChange = Callable[[Any], Any]
 
 NUMBER_CHANGES: dict[str, ValueChange] = {
@@ -63,7 +64,7 @@ class InputChange:
     """A change of the inputs of a case."""
 
     text: str
-    change_inputs: Callable[[Mapping[str, Value]], Mapping[str, Value]]
+    change_inputs: Callable[[Inputs], Inputs]
     # A number that must differ between cases: half of 4 and 4 - 2 are the same.
     varying_number: str = ""
 
@@ -149,10 +150,10 @@ class AlternativeInputs:
         for change in changes:
             text = f"is what would be right with {change.text}"
             rule = prediction_rule(10, text, partial(self._expected_after, change))
-            varying_size = None
             if change.varying_number:
-                varying_size = partial(_input_number, change.varying_number)
-            yield replace(rule, varying_size=varying_size, is_one_of_many=is_ambiguous)
+                number = partial(_input_number, change.varying_number)
+                rule = replace(rule, varying_size=number)
+            yield replace(rule, is_one_of_many=is_ambiguous)
 
     def _expected_after(self, change: InputChange, observation: Observation) -> Array | None:
         """Return the expected result for changed inputs; None if there is none."""
@@ -162,7 +163,7 @@ class AlternativeInputs:
             return None
         return _result(self.question_cases.reference, evaluation, changed_case, observation)
 
-    def _changes(self, inputs: Mapping[str, Value]) -> Iterator[InputChange]:
+    def _changes(self, inputs: Inputs) -> Iterator[InputChange]:
         """Yield changes of one input, taking turns, and exchanges of two inputs."""
         changes = [list(self._changes_of_input(name, value)) for name, value in inputs.items()]
         exchanges = []
@@ -214,18 +215,18 @@ def _input_number(name: str, observation: Observation) -> float:
     return float(observation.input_values[name])
 
 
-def _set_input(name: str, value: Value, _inputs: Mapping[str, Value]) -> dict[str, Value]:
+def _set_input(name: str, value: Value, _inputs: Inputs) -> Inputs:
     return {name: value}
 
 
-def _change_input(name: str, change: ValueChange, inputs: Mapping[str, Value]) -> dict[str, Value]:
+def _change_input(name: str, change: ValueChange, inputs: Inputs) -> Inputs:
     value = change(inputs[name])
     if isinstance(value, np.ndarray):
         value = np.ascontiguousarray(value, dtype=inputs[name].dtype)
     return {name: value}
 
 
-def _exchange(name: str, other: str, inputs: Mapping[str, Value]) -> dict[str, Value]:
+def _exchange(name: str, other: str, inputs: Inputs) -> Inputs:
     return {name: inputs[other], other: inputs[name]}
 
 

@@ -94,11 +94,10 @@ def _result_components(evaluation: Evaluation) -> list[Component]:
     for check in evaluation.checks:
         if registry.kind_named(check.kind).uses_observation(check):
             continue
-        tolerance = _check_tolerance(check)
+        tolerance: Tolerance | None = getattr(check, "tolerance", None)
         for result in check.compared_results:
-            component = components.get((check.run, result))
-            if component is None:
-                component = Component(result, check.run, {}, exact=True)
+            new = Component(result, check.run, {}, exact=True)
+            component = components.get((check.run, result), new)
             checks = dict(component.checks)
             for case in evaluation.cases_of(check):
                 checks[case.name] = (*checks.get(case.name, ()), check.id)
@@ -145,18 +144,13 @@ def _measure_components(evaluation: Evaluation) -> list[Component]:
     return [component for *_, component in components]
 
 
-def _check_tolerance(check: Check) -> Tolerance | None:
-    tolerance: Tolerance | None = getattr(check, "tolerance", None)
-    return tolerance
-
-
 def _min_tolerance(evaluation: Evaluation, component: Component) -> Tolerance | None:
     """Return the smallest tolerance of the checks that compare a result; None if one has none."""
     tolerances = []
     for check in evaluation.checks:
         if check.run != component.run or component.name not in check.compared_results:
             continue
-        tolerance = _check_tolerance(check)
+        tolerance: Tolerance | None = getattr(check, "tolerance", None)
         if tolerance is None or not tolerance.applies_to(component.name):
             return None
         tolerances.append(tolerance)
@@ -228,8 +222,9 @@ def is_within_tolerance(
     The variant must be far from the reference: else the tolerance covers both.
     """
     tolerance = component.tolerance
-    is_rounded_by_hand = bool(component.relative_rounding)
-    if tolerance is None or component.is_dtype or is_rounded_by_hand:
+    if tolerance is None or component.is_dtype:
+        return False
+    if component.relative_rounding:  # numbers that a person has rounded
         return False
     evaluations = (submission, variant, reference)
     values = [observe_component(evaluation, component, case) for evaluation in evaluations]
@@ -364,7 +359,7 @@ class Failure:
     submission_evaluation: Evaluation
     checks: Sequence[CheckResult]
     compares_in_float32: bool = False  # see `Component`
-    lenient: bool = False  # results unrelated to the wrong ones rule out no idea
+    lenient: bool = False  # see `is_ignored`
     based_on_accepted: str = ""  # in an audit: the accepted solution that the submission is made of
 
     @cached_property
@@ -454,12 +449,18 @@ class Failure:
                 functions.add((step.owner, step.function))
         return functions
 
-    def is_unrelated_to_failures(self, cell: ResultCell) -> bool:
-        """Return True if no function that produces this result returns a wrong one anywhere.
+    def is_ignored(self, cell: ResultCell) -> bool:
+        """Return True if a difference in this cell rules out no idea.
 
-        In the reference one function may call another, so that an idea changes both.  A submission
-        may have the same lines twice, and the idea in one place only.
+        Nothing can be seen in a cell without a result.  A lenient comparison also ignores results
+        of functions that return no wrong result anywhere: in the reference one function may call
+        another, so that an idea changes both, and a submission may have the same lines twice and
+        the idea in only one place.
         """
+        if self.has_no_result(cell):
+            return True
+        if not self.lenient:
+            return False
         steps = self._steps_producing(cell[0])
         return all((step.owner, step.function) not in self._wrong_functions for step in steps)
 

@@ -98,23 +98,17 @@ def explain_report(evaluation: Evaluation, report: Report) -> Report:
         diagnosis = diagnose(failure)
     except OutOfTime:
         report = replace(report, note=NO_TIME_NOTE)
-    matches = diagnosis.matches
+    matches: Sequence[IdeaMatch] = diagnosis.matches
     with _until_interrupted():
         if values.own and worker.failure is None:
             explanations.extend(values.explanations(matches))
             # The last place is for this one.
             explanations[MAX_EXPLANATIONS - 1 :] = _explain_exception(evaluation, failed)
 
-    pair = None
     is_explained = diagnosis.compares_in_float32 or _explain_all_cases(matches)
     if not report.note and not is_explained and evaluation.question.variants:
         with _until_interrupted():
-            pair = find_pair(failure)
-    if pair is not None:
-        # An idea that was matched alone keeps its entry.
-        previous = {idea.id: idea for idea in matches}
-        matches = tuple(previous.get(idea.id, idea) for idea in pair[0])
-        explanations.insert(0, pair[1])
+            matches = _add_pair(failure, matches, explanations)
 
     if not explanations and not matches and values.own:
         with _until_interrupted():
@@ -125,6 +119,20 @@ def explain_report(evaluation: Evaluation, report: Report) -> Report:
     return replace(
         report, misconceptions=tuple(order), explanations=tuple(explanations[:MAX_EXPLANATIONS])
     )
+
+
+def _add_pair(
+    failure: Failure, matches: Sequence[IdeaMatch], explanations: list[Explanation]
+) -> Sequence[IdeaMatch]:
+    """Return the ideas of a pair and add its explanation; the same matches if no pair is found."""
+    pair = find_pair(failure)
+    if pair is None:
+        return matches
+    entries, explanation = pair
+    explanations.insert(0, explanation)
+    # An idea that was matched alone keeps its entry.
+    alone = {idea.id: idea for idea in matches}
+    return [alone.get(idea.id, idea) for idea in entries]
 
 
 def _until_interrupted() -> contextlib.AbstractContextManager[None]:

@@ -38,6 +38,8 @@ MAX_EXTRA_ENTRIES = 3000  # entries of all inputs together; more would take too 
 RETRY_FACTOR = 2  # inputs that are tried for each wanted one, if the first ones are refused
 REDRAWS = 2  # copies of a case with another seed
 
+RunAndName = tuple[str, str]  # a run, and a case or an input of it
+ShapePairs = set[tuple[str, str]]  # an input and a result with equal shapes
 ExtraCase = tuple[CaseRecipe, str]  # with the name of the question's case from which it is made
 
 
@@ -70,15 +72,16 @@ class InputDomain:
     def __init__(self, evaluation: Evaluation) -> None:
         """Learn the properties from all cases of the evaluation."""
         self._evaluation = evaluation
-        self._required: dict[tuple[str, str], set[tuple[str, str]]] = {}  # by run and case
+        self._required: dict[RunAndName, ShapePairs] = {}
         self._bounds = _find_bounds(evaluation.cases.values())
-        # By run, the properties of all cases on which a check uses it.
-        self._common: dict[str, set[tuple[str, str]]] = {}
-        checks = evaluation.checks
-        uses = dict.fromkeys((c.run, case.name) for c in checks for case in evaluation.cases_of(c))
-        for run, name in uses:
+        self._common: dict[str, ShapePairs] = {}  # by run, in all cases on which a check uses it
+        uses: dict[RunAndName, CaseRecipe] = {}
+        for check in evaluation.checks:
+            for case in evaluation.cases_of(check):
+                uses[check.run, case.name] = case
+        for (run, _), case in uses.items():
             with contextlib.suppress(BankProgramError):
-                pairs = _equal_shapes(evaluation, run, evaluation.cases[name])
+                pairs = _equal_shapes(evaluation, run, case)
                 self._common[run] = self._common.get(run, pairs) & pairs
 
     def contains(self, evaluation: Evaluation, run: str, case: CaseRecipe, origin: str) -> bool:
@@ -98,7 +101,7 @@ class InputDomain:
         return self._required[run, origin] <= _equal_shapes(evaluation, run, case)
 
 
-def _equal_shapes(evaluation: Evaluation, run: str, case: CaseRecipe) -> set[tuple[str, str]]:
+def _equal_shapes(evaluation: Evaluation, run: str, case: CaseRecipe) -> ShapePairs:
     """Return the pairs of an input and a result with equal shapes.
 
     A pair of two empty names means that no result is empty unless an input is.
@@ -181,9 +184,9 @@ class ExtraCases:
         self.evaluation.seed = seed
         self.evaluation.cases = {}
         # By run and case of the question: the inputs that were tried, None for a refused one.
-        self._tried: dict[tuple[str, str], list[CaseRecipe | None]] = {}
-        self._fingerprints: dict[tuple[str, str], set[int]] = {}
-        self._is_accepted: dict[tuple[str, str], bool] = {}  # by run and name of the input
+        self._tried: dict[RunAndName, list[CaseRecipe | None]] = {}
+        self._fingerprints: dict[RunAndName, set[int]] = {}
+        self._is_accepted: dict[RunAndName, bool] = {}  # by run and name of the input
 
     @cached_property
     def _domain(self) -> InputDomain:

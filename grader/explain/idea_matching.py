@@ -361,17 +361,10 @@ def _uncontradicted(
                     continue
                 if variant.equals_submission(cell):
                     changed[variant].add(cell)
-                elif not _rules_out_nothing(failure, cell):
+                elif not failure.is_ignored(cell):
                     del changed[variant]
                     break
     return changed
-
-
-def _rules_out_nothing(failure: Failure, cell: ResultCell) -> bool:
-    """Return True if a difference between a variant and the submission in this cell is ignored."""
-    if failure.has_no_result(cell):
-        return True
-    return failure.lenient and failure.is_unrelated_to_failures(cell)
 
 
 def _changed_measures(failure: Failure, variant: IdeaVariant) -> set[ResultCell]:

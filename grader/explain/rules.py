@@ -296,23 +296,21 @@ def _size_multiples(observation: Observation, expected: Array) -> dict[str, Pred
 
 def _other_results(observation: Observation) -> dict[str, Array]:
     """Return the other right results of the run as numbers, by a phrase."""
-    prefix, suffix = ("what ", " should be") if "[" in observation.result else ("the right ", "")
-    return _arrays_by_phrase(prefix, observation.other_results, suffix)
+    template = "what {} should be" if "[" in observation.result else "the right {}"
+    return _arrays_by_phrase(template, observation.other_results)
 
 
 def _inputs(observation: Observation) -> dict[str, Array]:
     """Return the inputs as numbers, by a phrase."""
-    return _arrays_by_phrase("the input ", observation.input_values)
+    return _arrays_by_phrase("the input {}", observation.input_values)
 
 
-def _arrays_by_phrase(
-    prefix: str, values: Mapping[str, Value], suffix: str = ""
-) -> dict[str, Array]:
+def _arrays_by_phrase(template: str, values: Mapping[str, Value]) -> dict[str, Array]:
     arrays = {}
     for name, value in values.items():
         array = to_float64(value)
         if array is not None:
-            arrays[f"{prefix}{name}{suffix}"] = array
+            arrays[template.format(name)] = array
     return arrays
 
 
@@ -356,7 +354,7 @@ def _format_factor(factor: float) -> str:
 def _sum_rules(proposer: Observation) -> Iterator[Rule]:
     """Yield rules that a result is the right one plus a multiple of something."""
     returned, expected = proposer.returned_and_expected
-    if not np.isfinite(returned).all() or not np.isfinite(expected).all():
+    if not _are_finite(returned, expected):
         return
     phrases = [""]  # a number
     if expected.size >= 3:
@@ -384,6 +382,10 @@ def _add(phrase: str, factor: float, observation: Observation) -> Array:
         return expected + factor * np.ones_like(expected)
     summands = _other_results(observation) | _inputs(observation)
     return expected + factor * summands[phrase]
+
+
+def _are_finite(*arrays: Array) -> bool:
+    return all(np.isfinite(array).all() for array in arrays)
 
 
 def ratio_of_arrays(array: Array, other: Array) -> float:
@@ -421,8 +423,8 @@ def entry_rules(proposer: Observation) -> Iterator[Rule]:
     if returned.shape != expected.shape or not expected.size:
         return
     if expected.ndim == 0:
-        yield Rule(4, "is NaN", _is_nan, numeric=False)
-        yield Rule(4, "is infinite", _is_infinite, numeric=False)
+        yield Rule(4, "is NaN", partial(_is_returned_number, np.isnan), numeric=False)
+        yield Rule(4, "is infinite", partial(_is_returned_number, np.isinf), numeric=False)
         return
     for text, (rank, numeric, test) in ENTRY_TESTS.items():
         holds = partial(_wrong_entries_pass, test)
@@ -460,12 +462,8 @@ def _entry_multiple_rules(proposer: Observation) -> Iterator[Rule]:
     yield Rule(45, text, holds, is_about_wrong_entries=True)
 
 
-def _is_nan(observation: Observation) -> bool:
-    return bool(np.isnan(observation.returned_and_expected[0]))
-
-
-def _is_infinite(observation: Observation) -> bool:
-    return bool(np.isinf(observation.returned_and_expected[0]))
+def _is_returned_number(test: Callable[[Array], Array], observation: Observation) -> bool:
+    return bool(test(observation.returned_and_expected[0]))
 
 
 def _wrong_entries_pass(test: EntryTest, observation: Observation) -> bool:
@@ -477,9 +475,7 @@ def _wrong_entries_pass(test: EntryTest, observation: Observation) -> bool:
 def _has_right_sum(axes: tuple[int, ...], observation: Observation) -> bool:
     """Return True if entries are wrong but their sums over some axes are right."""
     returned, expected = observation.returned_and_expected
-    if not np.isfinite(expected).all() or not np.isfinite(returned).all():
-        return False
-    if observation.is_close(returned, expected):
+    if not _are_finite(returned, expected) or observation.is_close(returned, expected):
         return False
     if all(expected.shape[axis] < 2 for axis in axes):
         return False
@@ -576,12 +572,13 @@ def digit_rules(proposer: Observation) -> Iterator[Rule]:
         return
     if proposer.dtype == "float64" and to_array(proposer.returned).dtype == np.float64:
         text = "holds float32 numbers only" if returned.ndim else "is a float32 number"
-        rule = _few_digits_rule(40, text, _to_float32, relative=1e-3)
+        convert = partial(np.asarray, dtype=np.float32)
+        rule = _few_digits_rule(40, text, convert, relative=1e-3)
         yield replace(rule, holds_on_any_cases=True)
     for decimals in range(13):
         text = f"is rounded to {decimals} decimals" if decimals else "is rounded to a whole number"
-        convert = partial(_round, decimals)
-        yield _few_digits_rule(42, text, convert, absolute=0.5001 * 10.0**-decimals)
+        round_array = partial(_round, decimals)
+        yield _few_digits_rule(42, text, round_array, absolute=0.5001 * 10.0**-decimals)
     if proposer.dtype != "float64" or isinstance(proposer.expected_value, (int, np.integer)):
         return
     for digits in (9, 6):
@@ -600,10 +597,6 @@ def digit_rules(proposer: Observation) -> Iterator[Rule]:
 
 def _round(decimals: int, array: Array) -> Array:
     return np.round(array, decimals)
-
-
-def _to_float32(array: Array) -> Array:
-    return array.astype(np.float32)
 
 
 def _few_digits_rule(
@@ -669,21 +662,12 @@ def type_rules(proposer: Observation) -> Iterator[Rule]:
     returned = proposer.returned
     expected = proposer.expected_value
     if isinstance(expected, (bool, np.bool_)) and isinstance(returned, (bool, np.bool_)):
-        yield Rule(
-            rank=5,
-            text=f"is {not expected} where it should be {bool(expected)}",
-            holds=partial(_is_returned, str(returned)),
-            numeric=False,
-            holds_on_any_cases=True,
-        )
+        text = f"is {not expected} where it should be {bool(expected)}"
+        holds = partial(_is_returned, str(returned))
+        yield Rule(5, text, holds, numeric=False, holds_on_any_cases=True)
     elif expected is None and proposer.returned_array is not None:
-        yield Rule(
-            rank=5,
-            text="is a number where None is expected",
-            holds=_is_number_for_none,
-            numeric=False,
-            holds_on_any_cases=True,
-        )
+        text = "is a number where None is expected"
+        yield Rule(5, text, _is_number_for_none, numeric=False, holds_on_any_cases=True)
     elif _is_reshaped(proposer):
         yield Rule(7, "has the right numbers in the right order, in another shape", _is_reshaped)
 

@@ -19,7 +19,7 @@ from grader.grading.case_by_case import CaseFinding, describe_inputs, join_input
 from grader.grading.evaluation import BankProgramError, Evaluation
 from grader.grading.kinds import registry
 from grader.grading.kinds.base import CaseTrial
-from grader.model.report import SMALLER_INPUTS_NOTE, CheckResult, Mismatch, Verdict
+from grader.model.report import SMALLER_INPUTS_NOTE, CheckResult, Verdict
 from grader.model.spec import Check
 from grader.sandbox import OutOfTime
 from grader.sandbox.client import WorkerError
@@ -82,16 +82,15 @@ def _with_smaller_input(evaluation: Evaluation, check: Check, result: CheckResul
         cases = extra.accepted_by_reference(check.run, new, origin.name)
         submission.prefetch([program], check.run, cases)
         for case in sorted(cases, key=lambda case: _reading_effort(submission, case)):
-            found_in_case = _judge(submission, check, case)
-            if found_in_case and _is_of_result(found_in_case.mismatch, result.mismatch.result):
+            new_finding = _judge_entry(submission, check, case, result.mismatch.result)
+            if new_finding is not None:
                 smallest = case
-                finding = found_in_case
+                finding = new_finding
                 break
-    if finding is None or finding.mismatch is None:
+    if finding is None:
         return result
-    return _show_smaller_input(
-        result, finding, origin.name, describe_inputs(submission, smallest, check.run)
-    )
+    inputs = describe_inputs(submission, smallest, check.run)
+    return _show_smaller_input(result, finding, origin.name, inputs)
 
 
 def _show_smaller_input(
@@ -114,16 +113,16 @@ def _show_smaller_input(
     )
 
 
-def _judge(submission: Evaluation, check: Check, case: CaseRecipe) -> CaseFinding | None:
-    """Return the finding of a check on a case; None if the case passes or raises."""
+def _judge_entry(
+    submission: Evaluation, check: Check, case: CaseRecipe, result: str
+) -> CaseFinding | None:
+    """Return what a check finds wrong with an entry of a result; None if it finds nothing."""
     with contextlib.suppress(ProgramError, BankProgramError):
-        return registry.kind_named(check.kind).judge(CaseTrial(submission, check, case))
+        finding = registry.kind_named(check.kind).judge(CaseTrial(submission, check, case))
+        mismatch = finding and finding.mismatch
+        if mismatch and mismatch.result == result and mismatch.index is not None:
+            return finding
     return None
-
-
-def _is_of_result(mismatch: Mismatch | None, result: str) -> bool:
-    """Return True if a finding is about an entry of this result."""
-    return mismatch is not None and mismatch.result == result and mismatch.index is not None
 
 
 def _reading_effort(submission: Evaluation, case: CaseRecipe) -> tuple[int, int, str]:

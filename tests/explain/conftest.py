@@ -1,4 +1,4 @@
-"""One session for each question, so that the bank's own programs start once for a whole file."""
+"""Fixtures that share one session per question: the bank's programs start once per test file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.explain.making import Grade, load
 
 @pytest.fixture(scope="module")
 def graded(one_zygote: None) -> Iterator[Grade]:
-    """What grades files of all questions; no deadline comes."""
+    """Return a function that grades a file without a deadline."""
     with contextlib.ExitStack() as stack:
 
         @functools.cache

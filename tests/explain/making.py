@@ -1,4 +1,4 @@
-"""Files to grade, and observations made of arrays, as if a submission had given them."""
+"""Make files to grade, and observations of arrays as if a submission had returned them."""
 
 from __future__ import annotations
 
@@ -16,56 +16,58 @@ from grader.model.report import Report
 from tests.asking import ROOT
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Grade = Callable[..., Report]  # of a question's id and a file
+Grade = Callable[..., Report]  # takes the id of a question and a file
 SHAPES = ((2, 3), (4, 2), (3, 5), (1, 4))
 
 
 @functools.cache
 def load(question_id: str) -> Question:
-    """A question of this repository, or one for tests."""
+    """Load a question of this repository, or one for tests."""
     return bank.load([ROOT, ROOT / "tests" / "banks" / "mini"], question_id)
 
 
-def changed(question_id: str, over: str | bytes) -> bytes:
-    """The reference with other functions executed on top of it."""
+def reference_with(question_id: str, over: str | bytes) -> bytes:
+    """Return the reference with other functions on top of it."""
     layer = over.encode() if isinstance(over, str) else over
     return load(question_id).reference + b"\n\n" + layer
 
 
 def solution(question_id: str, name: str) -> bytes:
-    """A wrong solution of the corpus."""
+    """Return a wrong solution of the corpus."""
     return (ROOT / "tests" / "solutions" / question_id / "wrong" / f"{name}.py").read_bytes()
 
 
-def seen(returned: object, right: object, *, ok: bool = False, **given: object) -> Observation:
-    """An observation of a result `y`, of a case made from itself."""
-    made = Observation(
-        "main",
-        "y",
-        "case",
-        "case",
+def observe(
+    returned: object, right: object, *, is_right: bool = False, **inputs: object
+) -> Observation:
+    """Return an observation of a result `y` on a case of the question."""
+    observation = Observation(
+        run="main",
+        result="y",
+        case="case",
+        origin="case",
         is_own_case=True,
         returned=returned,
         expected_value=right,
-        is_right=ok,
+        is_right=is_right,
     )
-    made.input_values = given or {"x": right}
-    return made
+    observation.input_values = inputs or {"x": right}
+    return observation
 
 
-def drawn(shape: tuple[int, ...], seed: int = 0) -> Array:
-    """Numbers that nothing coincides with."""
+def draw(shape: tuple[int, ...], seed: int = 0) -> Array:
+    """Return random numbers, which equal nothing else by chance."""
     return np.random.default_rng([seed, *shape]).standard_normal(shape)
 
 
-def failing(
+def make_failing(
     wrong: Callable[[Array], object], shapes: Sequence[tuple[int, ...]] = SHAPES
 ) -> list[Observation]:
-    """Observations of a result that is what a function makes of the right one."""
-    return [seen(wrong(b), b, x=np.zeros(b.shape)) for b in map(drawn, shapes)]
+    """Return observations of a wrong result that a function computes from the right one."""
+    return [observe(wrong(b), b, x=np.zeros(b.shape)) for b in map(draw, shapes)]
 
 
-def said(wrong: Sequence[Observation], right: Sequence[Observation] = ()) -> list[str]:
-    """What the rules say of failing observations, the most informative first."""
+def rule_texts(wrong: Sequence[Observation], right: Sequence[Observation] = ()) -> list[str]:
+    """Return the texts of the rules that hold, those that say most first."""
     rules = confirmed_rules(propose_rules(wrong), wrong)
     return [rule.text for rule in rules if not is_refuted(rule, right)]

@@ -1,4 +1,4 @@
-"""What other inputs or a listed idea give is said where everything that was tried agrees."""
+"""A wrong result is compared with the right one for other inputs, and with those of ideas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from grader.explain.session import GradingSession
 from grader.model.report import Report
-from tests.explain.making import changed, load
+from tests.explain.making import load, reference_with
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -34,15 +34,15 @@ def session() -> Iterator[GradingSession]:
 
 
 def graded(session: GradingSession, over: str) -> Report:
-    return session.grade(changed("deviations", over), seed=5)
+    return session.grade(reference_with("deviations", over), seed=5)
 
 
 def texts(report: Report) -> list[tuple[str, str]]:
-    return [(one.kind, one.text) for one in report.explanations]
+    return [(explanation.kind, explanation.text) for explanation in report.explanations]
 
 
 @pytest.mark.parametrize(
-    ("weight", "said"),
+    ("weight", "text"),
     [
         ("w + 1", "y is what would be right with w + 1 in place of w."),
         ("w * w", "y is what would be right with the square of w in place of w."),
@@ -51,10 +51,10 @@ def texts(report: Report) -> list[tuple[str, str]]:
          'y is off by twice what a known mistake is off by ("You left the weight out.").'),
     ],
 )  # fmt: skip
-def test_what_other_inputs_or_an_idea_give_is_said(
-    weight: str, said: str, session: GradingSession
+def test_a_result_equals_that_of_other_inputs_or_follows_an_idea(
+    weight: str, text: str, session: GradingSession
 ) -> None:
-    assert texts(graded(session, WEIGHTED.format(weight))) == [("rule", said)]
+    assert texts(graded(session, WEIGHTED.format(weight))) == [("rule", text)]
 
 
 @pytest.mark.parametrize(
@@ -65,33 +65,34 @@ def test_what_other_inputs_or_an_idea_give_is_said(
         "w + np.cos(w)",
     ],
 )
-def test_what_does_not_hold_on_every_case_is_not_said(weight: str, session: GradingSession) -> None:
-    said = texts(graded(session, WEIGHTED.format(weight)))
-    assert not any("would be right" in text or "known mistake" in text for _, text in said)
+def test_a_statement_must_hold_on_every_case(weight: str, session: GradingSession) -> None:
+    explanations = texts(graded(session, WEIGHTED.format(weight)))
+    assert not any("would be right" in text or "known mistake" in text for _, text in explanations)
 
 
 def test_a_right_case_refutes_other_inputs(session: GradingSession) -> None:
-    """With w + 1 the cases of one row would be wrong, which are right."""
-    said = texts(graded(session, WEIGHTED.format("w + (len(x) > 1)")))
-    assert said == [
+    """With w + 1, the cases with one row would be wrong, but they are right."""
+    assert texts(graded(session, WEIGHTED.format("w + (len(x) > 1)"))) == [
         ("rule", "Wherever y is wrong, it is what would be right with w + 1 in place of w.")
     ]
 
 
-def test_what_one_named_idea_does_not_explain_is_still_said(session: GradingSession) -> None:
+def test_a_result_that_the_named_idea_does_not_explain_is_explained(
+    session: GradingSession,
+) -> None:
     report = graded(session, WEIGHTED.format("1.0") + HALF)
     assert [idea.id for idea in report.misconceptions] == ["forgot-weight"]
     assert ("rule", "s is half the right one.") in texts(report)
 
 
-def test_precision_hides_no_idea(session: GradingSession) -> None:
+def test_an_idea_computed_in_lower_precision_is_named(session: GradingSession) -> None:
     rounded = WEIGHTED.format("1.0").replace("* d,", "* d.astype(np.float32).astype(x.dtype),")
     report = graded(session, rounded)
     assert [(idea.id, idea.rounded) for idea in report.misconceptions] == [("forgot-weight", True)]
 
 
-def test_where_nothing_else_is_known_the_right_results_are_told_from_the_wrong_ones(
+def test_wrong_and_right_results_are_listed_if_nothing_else_is_known(
     session: GradingSession,
 ) -> None:
-    said = "Only grad_x and grad_w are wrong; y is right in every case that was tried."
-    assert texts(graded(session, RANDOM_SLOPES)) == [("results", said)]
+    text = "Only grad_x and grad_w are wrong; y is right in every case that was tried."
+    assert texts(graded(session, RANDOM_SLOPES)) == [("results", text)]

@@ -1,4 +1,4 @@
-"""Answers that compute the same wrong thing have one digest, in whatever way they are written."""
+"""Submissions with the same wrong results have one digest, even if written differently."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from grader.explain.failure_digest import DIGEST_LENGTH
 from grader.model.report import Verdict
-from tests.explain.making import Grade, changed, load, solution
+from tests.explain.making import Grade, load, reference_with, solution
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -54,26 +54,26 @@ WRONG = {
         ("output-size-rounded-up", "ceil_output_size"),
     ],
 )
-def test_a_listed_idea_and_whoever_else_had_it_have_one_digest(
+def test_a_listed_idea_and_a_submission_with_it_have_one_digest(
     idea: str, file: str, graded: Grade
 ) -> None:
     listed = load("maxpool-routing").variants[idea][0]
-    one = graded("maxpool-routing", changed("maxpool-routing", listed))
-    other = graded("maxpool-routing", solution("maxpool-routing", file))
-    assert one.outputs == other.outputs != ""
+    variant = graded("maxpool-routing", reference_with("maxpool-routing", listed))
+    submission = graded("maxpool-routing", solution("maxpool-routing", file))
+    assert variant.outputs == submission.outputs != ""
 
 
-def test_the_way_of_writing_and_its_rounding_do_not_count(graded: Grade) -> None:
+def test_style_and_rounding_do_not_change_a_digest(graded: Grade) -> None:
     rounded = EINSUM.replace(b"return ", b"return (1 + 3e-14) * (") + b")\n"
     digests = {
-        graded("softmax-cross-entropy", changed("softmax-cross-entropy", layer)).outputs
+        graded("softmax-cross-entropy", reference_with("softmax-cross-entropy", layer)).outputs
         for layer in (LOOPS, EINSUM, rounded.replace(b")\n)", b"))"))
     }
     assert len(digests) == 1
     assert len(digests.pop()) == DIGEST_LENGTH
 
 
-def test_rounding_of_float32_does_not_count_either(graded: Grade) -> None:
+def test_rounding_of_float32_does_not_change_a_digest(graded: Grade) -> None:
     layers = (
         b"def spread(x): return float(((x - x.mean(1, keepdims=True)) ** 2).sum())",
         b"def spread(x): return sum(float(((r - r.mean()) ** 2).sum()) for r in x)",
@@ -84,38 +84,41 @@ def test_rounding_of_float32_does_not_count_either(graded: Grade) -> None:
         for a in (b"a * a.dtype.type(1.5)", b"((a + a) + a) / a.dtype.type(2)")
     ]
     for pair in (layers, only_float32):
-        one, other = (graded("deviations", changed("deviations", layer)) for layer in pair)
-        assert one.verdict is Verdict.FAIL
-        assert one.outputs == other.outputs != ""
+        first, second = (
+            graded("deviations", reference_with("deviations", layer)) for layer in pair
+        )
+        assert first.verdict is Verdict.FAIL
+        assert first.outputs == second.outputs != ""
 
 
 def test_other_ideas_have_other_digests(graded: Grade) -> None:
-    found = {
-        what: graded("deviations", changed("deviations", layer)).outputs
-        for what, layer in WRONG.items()
+    digests = {
+        name: graded("deviations", reference_with("deviations", layer)).outputs
+        for name, layer in WRONG.items()
     }
-    assert "" not in found.values()
-    assert len(set(found.values())) == len(WRONG), found
+    assert "" not in digests.values()
+    assert len(set(digests.values())) == len(WRONG), digests
 
 
-def test_what_passes_or_computes_nothing_has_none(graded: Grade) -> None:
+def test_a_submission_that_passes_or_computes_nothing_has_no_digest(graded: Grade) -> None:
     right = load("deviations").reference
     sources = (right, b"def centre(x, w", b"import nothing_like_this", b"centre = 1", b" ")
     assert [graded("deviations", source).outputs for source in sources] == [""] * len(sources)
 
 
-def test_another_process_finds_the_same(graded: Grade) -> None:
-    source = changed("deviations", WRONG["swapped"])
+def test_another_process_computes_the_same_digest(graded: Grade) -> None:
+    source = reference_with("deviations", WRONG["swapped"])
     code = (
-        "import sys; from pathlib import Path; from grader import bank; from grader.explain.session import "
-        "grade; q = bank.load([Path(sys.argv[1])], 'deviations'); "
+        "import sys; from pathlib import Path; from grader import bank; "
+        "from grader.explain.session import grade; "
+        "q = bank.load([Path(sys.argv[1])], 'deviations'); "
         f"print(grade(q, sys.stdin.buffer.read(), seed={SEED}, proved=True).outputs)"
     )
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", code, str(MINI)],
         input=source,
         capture_output=True,
         check=True,
         env={**os.environ, "PYTHONHASHSEED": "5"},
     )
-    assert done.stdout.decode().strip() == graded("deviations", source).outputs
+    assert completed.stdout.decode().strip() == graded("deviations", source).outputs

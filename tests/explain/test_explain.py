@@ -1,4 +1,4 @@
-"""What a report says of a wrong answer beside its names, and that it never changes a verdict."""
+"""Explanations are true of a wrong submission and never change its verdict."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def session() -> Iterator[GradingSession]:
 
 
 def graded(session: GradingSession, over: str, *, seed: int = 5) -> Report:
-    """The report on the reference with other functions on top of it."""
+    """Return the report on the reference with other functions on top of it."""
     return session.grade(f"{REFERENCE}\n\n{over}".encode(), seed=seed)
 
 
 def every_text(report: Report) -> list[str]:
-    return [e.text for e in report.explanations]
+    return [explanation.text for explanation in report.explanations]
 
 
 def texts(report: Report, kind: str) -> list[str]:
@@ -79,7 +79,7 @@ CHANCE = "def spread(x):\n    return float(np.random.random())"
 
 
 @pytest.mark.parametrize(
-    ("over", "said"),
+    ("over", "expected"),
     [
         ("", {}),
         (HALF, {"rule": "s is half the right one."}),
@@ -87,33 +87,33 @@ CHANCE = "def spread(x):\n    return float(np.random.random())"
         (EMPTY_RAISES, {"class": "Your code raises ValueError where x is empty and w is empty "
                         "(these cases do not tell which of both matters), and in no other case "
                         "that was tried."}),
-        # What is wrong before it raises is explained.
+        # A wrong result before the exception is explained.
         (HALVES_AND_RAISES, {"rule": "y is half the right one in 3 of 4 failing cases.",
                              "before": None}),
-        # A rule may have a class for its when.
+        # A rule may hold only in cases with a property.
         (NAN_WHEN_FLAT, {"rule": "s is NaN where the length of the first axis of x is 1, and is "
                          "right in every other case that was tried."}),
-        # Of what is remembered nothing else is said; chance is no state and follows no rule.
+        # State is the only explanation; random results have neither state nor a rule.
         (REMEMBERS, {"state": "s is right on the failing case when nothing was called before: "
                      "your code remembers something from one call to the next."}),
         (CHANCE, {}),
     ],
 )  # fmt: skip
-def test_what_is_true_of_a_wrong_answer_is_said(
-    over: str, said: dict[str, str | None], session: GradingSession
+def test_a_wrong_submission_is_explained(
+    over: str, expected: dict[str, str | None], session: GradingSession
 ) -> None:
     report = graded(session, over)
-    found: dict[str, str] = {one.kind: one.text for one in report.explanations}
-    assert found.keys() == said.keys()
-    assert len(report.explanations) == len(found)
-    assert all(text in (None, found[kind]) for kind, text in said.items()), found
+    actual: dict[str, str] = {e.kind: e.text for e in report.explanations}
+    assert actual.keys() == expected.keys()
+    assert len(report.explanations) == len(actual)
+    assert all(text in (None, actual[kind]) for kind, text in expected.items()), actual
 
 
 def test_a_rule_names_the_cases_of_the_question_on_which_it_holds(session: GradingSession) -> None:
     assert graded(session, HALF).explanations[0].cases == ("small", "rows")
 
 
-def test_what_an_exact_name_explains_is_not_explained_again(session: GradingSession) -> None:
+def test_results_of_an_exact_match_are_not_explained_again(session: GradingSession) -> None:
     report = graded(session, FORGETS)
     assert [n.id for n in report.misconceptions if n.exact] == ["forgot-weight"]
     assert not [e for e in report.explanations if e.text.startswith("y ")]
@@ -139,10 +139,8 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("act", HOSTILE)
-def test_nothing_that_happens_on_further_inputs_changes_the_verdict(
-    act: str, session: GradingSession
-) -> None:
-    # Own cases are answered with a half; from the fifth call on it is something else.
+def test_no_event_on_extra_inputs_changes_the_verdict(act: str, session: GradingSession) -> None:
+    # Half of the right result on the question's cases, and something else on later calls.
     over = f"""
 _calls = [0]
 def spread(x):
@@ -158,10 +156,10 @@ def spread(x):
     assert [c.id for c in report.checks if c.verdict is Verdict.FAIL] == ["total"]
     assert "z" not in report.printed
     assert texts(report, "rule") in ([], ["s is half the right one."])
-    assert graded(session, "").verdict is Verdict.PASS  # the session goes on
+    assert graded(session, "").verdict is Verdict.PASS  # the session still works
 
 
-def test_the_reference_is_run_on_further_inputs_once(
+def test_the_reference_runs_on_extra_inputs_only_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with GradingSession(QUESTION) as session:
@@ -180,21 +178,18 @@ def test_the_reference_is_run_on_further_inputs_once(
     assert "reference" not in asked
 
 
-def test_nothing_is_drawn_where_nothing_is_to_be_confirmed() -> None:
+def test_no_extra_input_is_drawn_if_no_rule_needs_it() -> None:
     with GradingSession(QUESTION) as fresh:
         for over, is_drawn in (("def spread(x):\n    return object()", False), (HALF, True)):
             graded(fresh, over)
-            made = [
-                one
-                for one in fresh.bank.remembered_outcomes.values()
-                if isinstance(one, ExtraCases)
-            ]
-            assert any(one._tried for one in made) is is_drawn
+            remembered = fresh.bank.remembered_outcomes.values()
+            extra_cases = [value for value in remembered if isinstance(value, ExtraCases)]
+            assert any(extra._tried for extra in extra_cases) is is_drawn
 
 
-def test_what_follows_from_a_changed_input_is_no_fault_of_its_own(tmp_path: Path) -> None:
-    """The second function is right; the first one has emptied what both are given."""
-    rest = """
+def test_a_result_that_follows_from_a_changed_input_is_not_explained(tmp_path: Path) -> None:
+    """The second function is right, but the first one has set their input to zeros."""
+    spec = """
     run: ["y = first(x)", "z = second(x)"]
     cases:
       one: {x: [1.0, 2.0, 4.0]}
@@ -205,7 +200,7 @@ def test_what_follows_from_a_changed_input_is_no_fault_of_its_own(tmp_path: Path
       - {id: z, kind: outputs, of: z}
     """
     right = "def first(x):\n    return 2 * x\n\ndef second(x):\n    return 3 * x\n"
-    with opened(tmp_path, textwrap.dedent(rest), right) as asked:
+    with opened(tmp_path, textwrap.dedent(spec), right) as asked:
         used_up = right.replace("return 2 * x", "y = 2 * x\n    x *= 0\n    return y")
         report = asked.grade(used_up.encode(), seed=1)
         alone = asked.grade(right.replace("3 * x", "0 * x").encode(), seed=1)
@@ -214,8 +209,8 @@ def test_what_follows_from_a_changed_input_is_no_fault_of_its_own(tmp_path: Path
     assert texts(alone, "rule") == ["z is 0 throughout."]
 
 
-def test_a_case_with_another_fault_too_is_not_said_to_be_explained(tmp_path: Path) -> None:
-    rest = """
+def test_an_idea_does_not_explain_a_case_with_another_fault(tmp_path: Path) -> None:
+    spec = """
     run: ["y, z = both(x)"]
     cases:
       one: {x: [1.0, 2.0, 4.0]}
@@ -227,14 +222,14 @@ def test_a_case_with_another_fault_too_is_not_said_to_be_explained(tmp_path: Pat
     """
     idea = '# %% doubled\n# killed_by: y\n"""Twice."""\ndef both(x):\n    return 4 * x, 3 * x\n'
     right = "def both(x):\n    return 2 * x, 3 * x\n"
-    with opened(tmp_path, textwrap.dedent(rest), right, ideas=idea) as asked:
+    with opened(tmp_path, textwrap.dedent(spec), right, ideas=idea) as asked:
         alone = asked.grade(right.replace("2 *", "4 *").encode(), seed=1)
         with_more = asked.grade(b"def both(x):\n    return 4 * x, x ** 3 + 1\n", seed=1)
     (sure,), (partly,) = alone.misconceptions, with_more.misconceptions
     assert (sure.exact, sure.cases, sure.failing) == (True, 3, 3)
     assert (partly.exact, partly.results, partly.cases, partly.failing) == (True, ("y",), 0, 3)
-    (said,) = [one.text for one in idea_paragraphs(with_more) if one.lead == "Idea:"]
-    assert said == "doubled. It gives exactly your y; more than that is wrong."
+    (text,) = [p.text for p in idea_paragraphs(with_more) if p.lead == "Idea:"]
+    assert text == "doubled. It gives exactly your y; more than that is wrong."
 
 
 SINE = "import numpy as np\n\ndef sine(x, n):\n    return np.sin(x)\n"
@@ -245,7 +240,7 @@ WRONG_AT_TWO_NUMBERS = SINE.replace("sin(x)", "sin(x) + (n in (0, 4000)) * np.co
 def test_a_class_is_refuted_by_a_case_of_another_check(refuted: bool, tmp_path: Path) -> None:
     numbers = (0, 0, 0, 1, 2, 3, 4)
     cases: dict[str, object] = {
-        f"case{at}": {"x": {"normal": [3 + at]}, "n": n} for at, n in enumerate(numbers)
+        f"case{index}": {"x": {"normal": [3 + index]}, "n": n} for index, n in enumerate(numbers)
     }
     checks: list[object] = [{"id": "line", "kind": "outputs", "of": "y", "cases": [*cases]}]
     if refuted:
@@ -263,11 +258,11 @@ def test_a_class_is_refuted_by_a_case_of_another_check(refuted: bool, tmp_path: 
     )
     with GradingSession(asked, clock=lambda: 0.0) as session:
         report = session.grade(WRONG_AT_TWO_NUMBERS.encode(), seed=8121)
-    said = ["y is wrong where n is 0, and in no other case that was tried."]
-    assert every_text(report) == said * (not refuted)
+    text = "y is wrong where n is 0, and in no other case that was tried."
+    assert every_text(report) == ([] if refuted else [text])
 
 
-def test_a_measure_does_not_say_what_a_check_of_values_says(tmp_path: Path) -> None:
+def test_a_measure_does_not_repeat_the_explanation_of_values(tmp_path: Path) -> None:
     gate = {"id": "gate", "kind": "outputs", "of": "y"}
     speed = {"id": "speed", "kind": "performance", "cases": "many", "at_most": 50}
     source = b"import numpy as np\n\ndef relu(x):\n    return 1.5 * np.maximum(x, 0)\n"
@@ -277,7 +272,7 @@ def test_a_measure_does_not_say_what_a_check_of_values_says(tmp_path: Path) -> N
     assert every_text(report) == ["y is 1.500 times the right one."]
 
 
-def test_a_check_of_speed_that_an_idea_fails_too_is_nothing_else_that_is_wrong(
+def test_a_speed_check_that_an_idea_fails_too_is_not_a_second_fault(
     tmp_path: Path,
 ) -> None:
     scaled = "import numpy as np\n\ndef relu(x):\n    return 1.5 * np.maximum(x, 0)\n"
@@ -295,10 +290,10 @@ def test_a_check_of_speed_that_an_idea_fails_too_is_nothing_else_that_is_wrong(
     assert [check.verdict for check in report.checks] == ["fail", "fail"]
     (idea,) = report.misconceptions
     assert (idea.exact, idea.cases) == (True, idea.failing)
-    assert "something else" not in " ".join(said.text for said in idea_paragraphs(report))
+    assert "something else" not in " ".join(paragraph.text for paragraph in idea_paragraphs(report))
 
 
-def test_what_is_wrong_before_an_exception_comes_first() -> None:
+def test_a_wrong_result_before_an_exception_comes_first() -> None:
     with GradingSession(load("conv1d-per-step"), clock=lambda: 0.0) as session:
         report = session.grade(solution("conv1d-per-step", "padding_capped"), seed=8121)
     (text,) = texts(report, "before")

@@ -21,35 +21,37 @@ def evaluation() -> Iterator[Evaluation]:
         yield session.bank.new_evaluation(session.bank.reference, 3)
 
 
-def inputs(further: ExtraCases, **most: int) -> list[CaseRecipe]:
-    return [case for case, _ in further.made_for("main", most)]
+def extra_inputs(extra: ExtraCases, **counts: int) -> list[CaseRecipe]:
+    return [case for case, _ in extra.made_for("main", counts)]
 
 
-def test_they_are_new_inputs_each_once(evaluation: Evaluation) -> None:
-    further = ExtraCases(evaluation)
-    found, names = inputs(further, small=6, rows=8), list(run_inputs(evaluation.steps("main")))
-    contents = [input_fingerprint(further.evaluation, case, names) for case in found]
+def test_extra_inputs_are_new_and_distinct(evaluation: Evaluation) -> None:
+    extra = ExtraCases(evaluation)
+    cases = extra_inputs(extra, small=6, rows=8)
+    names = list(run_inputs(evaluation.steps("main")))
+    contents = [input_fingerprint(extra.evaluation, case, names) for case in cases]
     own = [input_fingerprint(evaluation, case, names) for case in evaluation.cases.values()]
-    assert len(found) > 10
+    assert len(cases) > 10
     assert len({*contents, *own}) == len(contents) + len(own)
-    for case in found:  # a gradient has the shape of its result
-        drawn = further.evaluation.drawn_inputs(case)
+    for case in cases:  # a gradient has the shape of its result
+        drawn = extra.evaluation.drawn_inputs(case)
         assert drawn["x"].shape == drawn["w"].shape == drawn["grad_y"].shape
 
 
-def test_what_is_written_out_gets_siblings_of_other_shapes(evaluation: Evaluation) -> None:
-    further, x = ExtraCases(evaluation), evaluation.drawn_inputs(evaluation.cases["small"])["x"]
-    drawn = {
-        case.name: further.evaluation.drawn_inputs(case)["x"] for case in inputs(further, small=6)
-    }
-    assert {(2, 3), (3, 4)} <= {one.shape for one in drawn.values()}
-    for case, _ in further.made_for("total", {"small": 8}):  # and is never drawn again as it is
-        one, plain = further.evaluation.drawn_inputs(case)["x"], case.layout == "contiguous"
-        other = one.shape != x.shape or bool((one != x).any())
-        assert other or case.dtype != "float64" or not plain
+def test_a_case_written_out_gets_variations_of_other_shapes(evaluation: Evaluation) -> None:
+    extra = ExtraCases(evaluation)
+    own = evaluation.drawn_inputs(evaluation.cases["small"])["x"]
+    cases = extra_inputs(extra, small=6)
+    assert {(2, 3), (3, 4)} <= {extra.evaluation.drawn_inputs(c)["x"].shape for c in cases}
+    for case, _ in extra.made_for("total", {"small": 8}):
+        x = extra.evaluation.drawn_inputs(case)["x"]
+        has_other_numbers = x.shape != own.shape or bool((x != own).any())
+        has_other_form = case.dtype != "float64" or case.layout != "contiguous"
+        assert has_other_numbers or has_other_form
 
 
-def test_the_same_ones_come_again_whatever_was_asked_before(evaluation: Evaluation) -> None:
-    one, other = ExtraCases(evaluation), ExtraCases(evaluation)
-    inputs(other, rows=2)
-    assert inputs(one, rows=5) == inputs(other, rows=5) != []
+def test_earlier_requests_do_not_change_extra_inputs(evaluation: Evaluation) -> None:
+    first = ExtraCases(evaluation)
+    second = ExtraCases(evaluation)
+    extra_inputs(second, rows=2)
+    assert extra_inputs(first, rows=5) == extra_inputs(second, rows=5) != []

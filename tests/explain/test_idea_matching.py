@@ -1,9 +1,8 @@
-"""A wrong idea is named by what it computes, however it is written, alone or beside another."""
+"""A wrong idea is named by its results, in any style, alone or together with another one."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,7 +15,7 @@ from grader.model.report import IdeaMatch, Report
 from grader.reports.sentences import idea_paragraphs
 from grader.sandbox.remote_program import RemoteProgram
 from tests.audit.audits import VARIANTS, question
-from tests.explain.making import Grade, changed, load, solution
+from tests.explain.making import Grade, load, reference_with, solution
 from tests.pages import page_of
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -33,7 +32,7 @@ def partial(report: Report) -> dict[str, IdeaMatch]:
     return {idea.id: idea for idea in report.misconceptions if not idea.exact}
 
 
-def shown(report: Report) -> str:
+def page_text(report: Report) -> str:
     return " ".join(page_of(report, 100).split())
 
 
@@ -58,11 +57,11 @@ def swiglu_mlp(x, w_gate, w_up, w_down):
 @pytest.mark.parametrize(
     ("question_id", "source", "idea"),
     [
-        (SOFTMAX, changed(SOFTMAX, DIAGONAL), "diagonal-jacobian"),
+        (SOFTMAX, reference_with(SOFTMAX, DIAGONAL), "diagonal-jacobian"),
         (SWIGLU, PLAIN, "plain-autograd"),
     ],
 )
-def test_an_idea_is_known_however_it_is_written(
+def test_an_idea_is_named_in_any_style(
     question_id: str, source: str | bytes, idea: str, graded: Grade
 ) -> None:
     if question_id == SWIGLU:
@@ -71,20 +70,20 @@ def test_an_idea_is_known_however_it_is_written(
     assert report.verdict == "fail"
     assert exact(report) == {idea}
     assert partial(report) == {}
-    assert f"Idea: {idea}. It gives exactly" in shown(report)
+    assert f"Idea: {idea}. It gives exactly" in page_text(report)
 
 
-def test_an_idea_of_a_later_part_is_not_run_before_that_is_asked(
+def test_an_idea_of_a_later_part_does_not_run_before_that_part_is_asked(
     graded: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run: list[str] = []
     variant = BankPrograms.variant_program
 
-    def noted(bank: BankPrograms, name: str, index: int) -> RemoteProgram:
+    def record(bank: BankPrograms, name: str, index: int) -> RemoteProgram:
         run.append(name)
         return variant(bank, name, index)
 
-    monkeypatch.setattr(BankPrograms, "variant_program", noted)
+    monkeypatch.setattr(BankPrograms, "variant_program", record)
     report = graded("rope", solution("rope", "degrees"))
     assert exact(report) == {"angles-in-degrees"}
     question = load("rope")
@@ -101,7 +100,7 @@ TUNING, CHUNKED = "adapter-preference", "chunked-cross-entropy"
 def test_an_input_that_the_contract_does_not_cover_contradicts_nothing(
     seed: int, graded: Grade
 ) -> None:
-    # With a prompt of 0, which no contract allows, it leaves out another token than the reference.
+    # A prompt of length 0 breaks the contract; there the submission drops another token.
     report = graded(TUNING, solution(TUNING, "reference_without_a_term"), seed=seed)
     assert exact(report) == {"no-reference"}
 
@@ -116,7 +115,7 @@ def test_a_rounding_rules_out_no_idea(seed: int, graded: Grade) -> None:
     assert report.explanations == ()
 
 
-def test_an_idea_that_a_further_input_contradicts_is_named_with_it(graded: Grade) -> None:
+def test_an_idea_that_an_extra_input_contradicts_is_named_with_that_doubt(graded: Grade) -> None:
     over = """\
 _with_beta = preference_loss
 
@@ -125,12 +124,12 @@ def preference_loss(hidden, tokens, prompt, length, weight, a, b, alpha, beta):
     other = 1.0 if weight.shape in {(2, 1), (9, 4), (5, 3)} else 2 * beta
     return _with_beta(hidden, tokens, prompt, length, weight, a, b, alpha, other)
 """
-    report = graded(TUNING, changed(TUNING, over))
+    report = graded(TUNING, reference_with(TUNING, over))
     (idea,) = report.misconceptions
     assert idea.id == "no-beta"
     assert not idea.exact
     assert idea.doubt.startswith("but not in pairs with ")
-    text = shown(report)
+    text = page_text(report)
     assert "Unsure: no-beta. It gives exactly your numbers in" in text
     assert "No listed idea" not in text
 
@@ -138,16 +137,16 @@ def preference_loss(hidden, tokens, prompt, length, weight, a, b, alpha, beta):
 def test_ideas_that_cannot_be_told_apart_are_named_with_that_doubt(tmp_path: Path) -> None:
     variants = {"open": VARIANTS["open"], "wide-open": VARIANTS["open"]}
     feedback = {"killed_by": "gate", "feedback": "It lets everything through."}
-    made = question(
+    gate = question(
         tmp_path, variants=variants, misconceptions={name: feedback for name in variants}
     )
-    report = grade(made, made.starter + b"\nassert True\n", seed=1)
+    report = grade(gate, gate.starter + b"\nMINE = 1\n", seed=1)
     assert exact(report) == set()
-    text = shown(report)
+    text = page_text(report)
     assert "No listed idea" not in text
-    said = "It gives exactly your numbers in both failing cases, but so does"
-    assert f"Unsure: open. {said} wide-open." in text
-    assert f"Unsure: wide-open. {said} open." in text
+    doubt = "It gives exactly your numbers in both failing cases, but so does"
+    assert f"Unsure: open. {doubt} wide-open." in text
+    assert f"Unsure: wide-open. {doubt} open." in text
 
 
 # -- several at once -------------------------------------------------------------------------------
@@ -184,22 +183,22 @@ def _bias_gradient(grad_y):
     ("over", "ideas"),
     [
         (MEAN_AND_OVERWRITE, {"mean-over-positions", "gx-overwrite-overlap"}),
-        # Both change the course of the training, so that neither explains it alone.
+        # Both change the training, so neither explains it alone.
         (FLIPPED_AND_LAST, {"kernel-flipped-gw", "bias-last-step"}),
     ],
 )
 def test_two_ideas_in_different_results_are_both_named(
     over: str, ideas: set[str], graded: Grade
 ) -> None:
-    report = graded(CONV, changed(CONV, over))
+    report = graded(CONV, reference_with(CONV, over))
     assert exact(report) == ideas
     assert partial(report) == {}
-    text = shown(report)
+    text = page_text(report)
     assert "Two ideas: " in text
     assert all(idea in text for idea in ideas)
 
 
-def test_a_part_of_an_idea_is_worded_as_a_part(graded: Grade) -> None:
+def test_a_partial_match_is_reported_as_partial(graded: Grade) -> None:
     over = """\
 PAD = 0.0
 
@@ -207,10 +206,10 @@ PAD = 0.0
 def maxpool2d_backward(grad_y, ctx):
     return np.zeros(ctx.shape, ctx.dtype)
 """
-    report = graded(POOL, changed(POOL, over))
+    report = graded(POOL, reference_with(POOL, over))
     assert exact(report) == set()
     assert partial(report)["zero-padding"].results == ("y",)
-    assert "Unsure: zero-padding gives your y in" in shown(report)
+    assert "Unsure: zero-padding gives your y in" in page_text(report)
 
 
 # -- nothing to name -------------------------------------------------------------------------------
@@ -231,25 +230,27 @@ def scaled(function: str, expression: str) -> str:
         (CONV, scaled("conv1d_backward", "tuple(3 * g for g in r)")),
         (SOFTMAX, scaled("log_softmax", "r - 1e-6")),
         (ADAM, scaled("training_state", "{k: v + 1 for k, v in r.items()}")),
-        # Bad manners and accidents.
+        # Faults besides wrong values.
         (POOL, scaled("maxpool2d_forward", "__import__('os')._exit(0)")),
         (POOL, scaled("maxpool2d_forward", "(a[0] / 0 * {}, 1)")),
         (POOL, scaled("maxpool2d_forward", "(np.broadcast_to(0.0, (1 << 15, 1 << 15)), r[1])")),
         (POOL, scaled("maxpool2d_forward", "a[0].__setitem__(..., 0) or r")),
-        # A view of a table is no index; an exception after a wrong result has no name.
+        # A view of a table is not an index; an exception after a wrong result has no idea.
         (POOL, solution(POOL, "index_is_a_view")),
         (CONV, solution(CONV, "padding_capped")),
     ],
 )
-def test_a_fault_of_its_own_is_given_no_name(
+def test_a_fault_without_an_idea_gets_no_name(
     question_id: str, over: str | bytes, graded: Grade
 ) -> None:
-    report = graded(question_id, changed(question_id, over) if isinstance(over, str) else over)
+    report = graded(
+        question_id, reference_with(question_id, over) if isinstance(over, str) else over
+    )
     assert report.verdict in {"fail", "error", "limit"}
     assert report.misconceptions == ()
 
 
-def test_what_was_never_tried_is_no_evidence(graded: Grade) -> None:
+def test_a_skipped_check_is_no_evidence(graded: Grade) -> None:
     pytest.importorskip("torch")
     fused = """\
 import torch
@@ -260,13 +261,13 @@ def swiglu_mlp(x, w_gate, w_up, w_down):
     g, u = F.linear(x, torch.cat([w_gate, w_up])).chunk(2, dim=-1)
     return torch.einsum("...f,df->...d", F.silu(g) * u, w_down)
 """
-    # As many FLOPs as in five ideas, and nothing saved without a graph: neither says anything.
+    # Five ideas have as many FLOPs, and without a graph nothing is saved: neither is evidence.
     assert {m.id for m in graded(SWIGLU, fused).misconceptions} <= {"plain-autograd"}
-    blind = changed(SWIGLU, "torch.set_grad_enabled(False)\n")
+    blind = reference_with(SWIGLU, "torch.set_grad_enabled(False)\n")
     assert graded(SWIGLU, blind).misconceptions == ()
 
 
-# -- a second fault beside an idea, and two ideas where both act -----------------------------------
+# -- an idea with a second fault, and two ideas that change the same cells -------------------------
 
 
 @pytest.mark.parametrize(
@@ -279,11 +280,11 @@ def swiglu_mlp(x, w_gate, w_up, w_down):
 )
 def test_a_fault_of_another_kind_hides_no_idea(body: str, graded: Grade) -> None:
     idea = load(POOL).variants["eq-mask-ties"][0]
-    source = changed(POOL, idea) + b"\n\n" + scaled("maxpool2d_backward", body).encode()
+    source = reference_with(POOL, idea) + b"\n\n" + scaled("maxpool2d_backward", body).encode()
     assert "eq-mask-ties" in exact(graded(POOL, source))
 
 
-def test_what_is_kept_is_known_by_its_values_and_not_by_its_bytes(graded: Grade) -> None:
+def test_tensors_kept_are_compared_by_value_and_not_by_bytes(graded: Grade) -> None:
     recomputed = """
 
 _f, _b = maxpool2d_forward, maxpool2d_backward
@@ -308,37 +309,40 @@ def maxpool2d_backward(grad_y, ctx):
     ("name", "idea"),
     [("keeps_the_output_too", "keeps-the-output"), ("closure_over_everything", "keeps-the-input")],
 )
-def test_who_keeps_more_than_an_idea_is_not_said_to_keep_just_that(
+def test_a_submission_that_keeps_more_than_an_idea_does_not_match_exactly(
     name: str, idea: str, graded: Grade
 ) -> None:
     report = graded(POOL, solution(POOL, name))
     assert [(m.id, m.exact) for m in report.misconceptions] == [(idea, False)]
-    assert not any("exactly" in found.text for found in idea_paragraphs(report))
+    assert not any("exactly" in paragraph.text for paragraph in idea_paragraphs(report))
     assert "a different number of bytes" in idea_paragraphs(report)[-1].text
 
 
-def test_where_an_idea_acts_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_that_an_idea_changes_are_compared_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     compared: list[str] = []
 
-    def counted(a: Evaluation, b: Evaluation, component: Component, case: str) -> bool:
+    def count(a: Evaluation, b: Evaluation, component: Component, case: str) -> bool:
         compared.append(a.submission.name)
         return same_in_cell(a, b, component, case)
 
-    monkeypatch.setattr(idea_matching, "same_in_cell", counted)
+    monkeypatch.setattr(idea_matching, "same_in_cell", count)
     question = load("deviations")
-    found: list[Any] = []
+    matches = []
+    comparisons = []
     with GradingSession(question, proved=True) as session:
         for seed in (5, 5, 6):
-            found.append(session.grade(question.starter, seed=seed).misconceptions)
-            found.append(compared.count("reference"))
+            matches.append(session.grade(question.starter, seed=seed).misconceptions)
+            comparisons.append(compared.count("reference"))
             compared.clear()
-    named, first, again, none, other, fresh = found
-    assert named == again == other != ()
-    assert first >= fresh > 0  # what follows from further inputs holds for every seed
-    assert none == 0
+    assert matches[0] == matches[1] == matches[2] != ()
+    first, again, other_seed = comparisons
+    assert first >= other_seed > 0  # comparisons on extra inputs hold for every seed
+    assert again == 0
 
 
-def test_an_idea_that_agrees_in_true_and_false_alone_has_to_explain_everything(
+def test_an_idea_that_only_agrees_in_truth_values_must_explain_everything(
     graded: Grade,
 ) -> None:
     report = graded(ADAM, solution(ADAM, "fits_with_a_tenth_free"))

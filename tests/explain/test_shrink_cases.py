@@ -1,4 +1,4 @@
-"""What is shown of a drawn case is made smaller where the check still fails."""
+"""A drawn case is shown with smaller inputs on which the check still fails."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.explain.making import load
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 QUESTION = load("deviations")
-# Right for the written-out case, so that a drawn one of three rows and four columns is shown.
+# Right in the case written out: the report shows a drawn case with three rows and four columns.
 LATER_ROWS = """
 _right = centre
 def centre(x, w):
@@ -34,7 +34,7 @@ def session() -> Iterator[GradingSession]:
 
 
 def checked(session: GradingSession, over: str) -> tuple[CheckResult, CheckResult]:
-    """The result of the first check, and what is shown of it."""
+    """Return the result of the first check, and the same after shrinking."""
     source = f"{QUESTION.reference.decode()}\n{over}".encode()
     evaluation = session.evaluate_bank_program("submission", [source], 5)
     with np.errstate(all="ignore"):
@@ -43,30 +43,30 @@ def checked(session: GradingSession, over: str) -> tuple[CheckResult, CheckResul
 
 
 @pytest.mark.parametrize(("over", "shape"), [(LATER_ROWS, "(2, 2)"), (LATER_COLUMNS, "(1, 3)")])
-def test_sides_shrink_to_what_the_fault_needs_and_numbers_become_small(
+def test_sides_become_as_short_as_the_fault_allows_and_numbers_small(
     over: str, shape: str, session: GradingSession
 ) -> None:
-    result, found = checked(session, over)
+    result, shrunk = checked(session, over)
     assert "rows" in result.failing
-    assert found.case_line.startswith("shown with smaller inputs: ")
-    assert f"x {shape}" in found.case_line
-    assert found.mismatch is not None
-    assert (found.mismatch.result, found.mismatch.case) == ("y", "rows")
-    assert isinstance(found.exhibit, Grids)
-    entries = [float(e) for row in found.exhibit.panels[0].rows for e in row]
+    assert shrunk.case_line.startswith("shown with smaller inputs: ")
+    assert f"x {shape}" in shrunk.case_line
+    assert shrunk.mismatch is not None
+    assert (shrunk.mismatch.result, shrunk.mismatch.case) == ("y", "rows")
+    assert isinstance(shrunk.exhibit, Grids)
+    entries = [float(e) for row in shrunk.exhibit.panels[0].rows for e in row]
     assert entries == [round(e, 1) for e in entries]
-    assert (found.verdict, found.message, found.failing) == (
+    assert (shrunk.verdict, shrunk.message, shrunk.failing) == (
         result.verdict, result.message, result.failing,
     )  # fmt: skip
 
 
-def test_it_is_the_same_each_time(session: GradingSession) -> None:
+def test_shrinking_gives_the_same_case_each_time(session: GradingSession) -> None:
     first = checked(session, LATER_ROWS)
     checked(session, LATER_COLUMNS)
     assert checked(session, LATER_ROWS) == first
 
 
 @pytest.mark.parametrize("over", ["", "def centre(x, w):\n    return x[0], None"])
-def test_a_pass_and_what_is_no_entry_stay(over: str, session: GradingSession) -> None:
-    result, found = checked(session, over)
-    assert found is result
+def test_a_pass_and_a_failure_without_an_entry_stay(over: str, session: GradingSession) -> None:
+    result, shrunk = checked(session, over)
+    assert shrunk is result

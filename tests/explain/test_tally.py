@@ -1,4 +1,4 @@
-"""How the wrong programs of the corpus count as explained."""
+"""The tally of the corpus counts wrong programs by how they are explained."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def test_a_message_says_what_is_wrong_or_gives_numbers(message: str, way: str) -
     assert way_of({**report, "explanations": [RULE], "misconceptions": [NAMED]}) == "named"
 
 
-def test_a_third_is_held_out_by_name() -> None:
+def test_a_third_of_the_corpus_is_held_out_by_name() -> None:
     names = [f"tests/solutions/question/wrong/{number}.py" for number in range(3000)]
-    held = sum(map(is_held_out, names))
-    assert 900 < held < 1100
+    number_held_out = sum(map(is_held_out, names))
+    assert 900 < number_held_out < 1100
     assert is_held_out("tests/solutions/lm-loss-step/wrong/sum.py") == is_held_out(
         "tests/solutions/lm-loss-step/elsewhere/sum.py"
     )
