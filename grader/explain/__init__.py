@@ -1,1 +1,1 @@
-"""Why a submission is wrong, as far as it can be said truthfully: names, and what else it shows."""
+"""Explain why a submission is wrong: find the ideas, rules and cases behind its results."""

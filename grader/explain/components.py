@@ -131,7 +131,7 @@ def _measure_components(evaluation: Evaluation) -> list[Component]:
         if not kind.uses_observation(check) and not may_have_side_effects:
             continue
         component = Component(
-            # A curve of which only the end is compared has the name of its result.
+            # If only the end of a curve is compared, the component has the name of the result.
             name=check.results[0] if kind.compares_final_value_only else check.id,
             run=check.run,
             checks={case.name: (check.id,) for case in evaluation.cases_of(check)},

@@ -46,7 +46,7 @@ ExtraCase = tuple[CaseRecipe, str]  # with the name of the question's case from 
 def case_variations(
     cases: Sequence[CaseRecipe], checks: Sequence[Check]
 ) -> Iterator[tuple[int, Reach, CaseRecipe, str]]:
-    """Yield variations of cases: a number, what is changed, the new case, the original's name."""
+    """Yield a number, the kind of change, the new case and the name of the original case."""
     layouts: dict[str, None] = {}
     for check in checks:
         layouts.update(dict.fromkeys(registry.kind_named(check.kind).layouts_tried(check)))
@@ -134,8 +134,8 @@ def _reference_results(evaluation: Evaluation, run: str, case: CaseRecipe) -> di
     results = dict(evaluation.reference_outcome(run, case).values)
     steps = evaluation.steps(run)
     # Other runs may compare more: y, if this run only calls backward twice.
-    wanted = {name for names in evaluation.wanted_results.values() for name in names}
-    missing = (wanted - results.keys()) & set(assigned_names(steps))
+    compared = {name for names in evaluation.wanted_results.values() for name in names}
+    missing = (compared - results.keys()) & set(assigned_names(steps))
     if missing:
         with blame_bank(f"the reference fails on case {case.name}"):
             inputs = evaluation.inputs(case, run)
@@ -253,7 +253,7 @@ class ExtraCases:
     def is_disputed(self, run: str, case: CaseRecipe, without: str = "") -> bool:
         """Return True if an accepted solution differs from the reference on an input.
 
-        Then the contract does not say what is right there.  One solution may be left out.
+        Then the contract leaves the right result open.  One solution may be left out.
         """
         question = self.evaluation.question
         asked = self.evaluation.parts_asked

@@ -1,8 +1,8 @@
 """Name the wrong ideas behind a submission by its results, never by how its code looks.
 
 Every variant of an idea runs on the same inputs as the submission.  A variant *changes* a cell (a
-component on one case) if it differs from the reference there.  There are two ways to match, beside
-the pairs of `idea_pairs.py`:
+component on one case) if it differs from the reference there.  There are two ways to match, apart
+from the pairs of `idea_pairs.py`:
 
 - Exact match: the submission equals a variant in every cell that the variant changes, and the idea
   explains most of the evidence.

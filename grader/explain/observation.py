@@ -74,7 +74,7 @@ class Observation:
 
     @cached_property
     def relative_rounding(self) -> float:
-        """How much two correct programs may differ, as a share of the largest entry."""
+        """Rounding by which two correct programs may differ, as a share of the largest entry."""
         expected = self.expected_value
         if isinstance(expected, (int, np.integer)):
             return 1e-15
@@ -329,6 +329,7 @@ class _Observer(NamedTuple):
     strictness: Strictness
 
     def observe(self, origin: str, *, is_own_case: bool) -> Observation:
+        """Return the observation of a case made from `origin`, or of `origin` itself."""
         evaluation, run, result, case, _ = self
         expected_results: Mapping[str, Value]
         expected_results = evaluation.reference_outcome(run, case).values
@@ -416,9 +417,9 @@ def _is_far_from(returned: Value, expected: Value) -> bool:
 
 def compared_results_of_run(evaluation: Evaluation, run: str) -> tuple[str, ...]:
     """Return the results of a run that a check of any run compares: dx as well as dx_again."""
-    wanted = evaluation.wanted_results
+    compared = evaluation.wanted_results
     assigned = set(assigned_names(evaluation.steps(run)))
-    names = dict.fromkeys(wanted[run])
-    for names_of_run in wanted.values():
+    names = dict.fromkeys(compared[run])
+    for names_of_run in compared.values():
         names.update(dict.fromkeys(name for name in names_of_run if name in assigned))
     return tuple(names)

@@ -75,8 +75,8 @@ def confirmed_rules(rules: Iterable[Rule], failing: Sequence[Observation]) -> li
     has_numbers = _count_numbers(failing, MIN_NUMBERS) >= MIN_NUMBERS
     forms = {observation.input_form for observation in failing}
     has_evidence = has_numbers and len(failing) >= MIN_CASES and len(forms) > 1
-    # A pattern in several wrong entries of every case is no chance.
-    has_patterns = has_numbers and all(_passes(_has_wrong_entries, o) for o in failing)
+    # Chance makes no pattern in several wrong entries of every case.
+    has_patterns = has_numbers and all(_passes(_has_several_wrong_entries, o) for o in failing)
     confirmed = []
     for rule in rules:
         is_pattern = rule.is_about_wrong_entries and has_patterns
@@ -101,11 +101,10 @@ def is_refuted(rule: Rule, right: Iterable[Observation]) -> bool:
 
 
 def is_beyond_chance(failing: Sequence[Observation]) -> bool:
-    """Return True if there are so many cases that no coincidence explains them."""
+    """Return True if there are enough cases and numbers to exclude a coincidence."""
     min_numbers = 2 * MIN_NUMBERS
-    if len(failing) < 2 * MIN_CASES:
-        return False
-    return _count_numbers(failing, min_numbers) >= min_numbers
+    has_cases = len(failing) >= 2 * MIN_CASES
+    return has_cases and _count_numbers(failing, min_numbers) >= min_numbers
 
 
 def _passes(test: ObservationTest, observation: Observation) -> bool:
@@ -117,16 +116,15 @@ def _passes(test: ObservationTest, observation: Observation) -> bool:
         return False
 
 
-def _has_wrong_entries(observation: Observation) -> bool:
+def _has_several_wrong_entries(observation: Observation) -> bool:
     return bool(observation.wrong_entries.sum() > 1)
 
 
 def _informativeness(observation: Observation) -> tuple[int, int]:
     """Return a sort key: more different numbers, then a smaller array."""
     expected = observation.expected_array
-    size = 0 if expected is None else expected.size
     numbers = _count_numbers([observation], MAX_COUNTED_NUMBERS)
-    return min(MAX_COUNTED_NUMBERS, numbers), -size
+    return min(MAX_COUNTED_NUMBERS, numbers), 0 if expected is None else -expected.size
 
 
 def _count_numbers(observations: Sequence[Observation], limit: int) -> int:
@@ -682,6 +680,6 @@ def _is_number_for_none(observation: Observation) -> bool:
 
 def _is_reshaped(observation: Observation) -> bool:
     returned, expected = observation.returned_and_expected
-    if not expected.ndim or returned.shape == expected.shape or returned.size != expected.size:
+    if returned.shape == expected.shape or returned.size != expected.size or not expected.ndim:
         return False
     return observation.is_close(returned.reshape(expected.shape), expected)

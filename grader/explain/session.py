@@ -36,9 +36,13 @@ def grade(
     explain_starter: bool = True,
     passed: bytes = b"",
 ) -> Report:
-    """Grade one submission in a session of its own; see `GradingSession`."""
+    """Grade one submission in its own session; see `GradingSession`."""
     with GradingSession(question, workers=workers, proved=proved, parts=parts) as session:
         return session.grade(
-            submission, seed=seed, filename=filename, progress=progress,
-            explain_starter=explain_starter, passed=passed,
-        )  # fmt: skip
+            submission,
+            seed=seed,
+            filename=filename,
+            progress=progress,
+            explain_starter=explain_starter,
+            passed=passed,
+        )

@@ -140,7 +140,7 @@ def test_ideas_that_cannot_be_told_apart_are_named_with_that_doubt(tmp_path: Pat
     gate = question(
         tmp_path, variants=variants, misconceptions={name: feedback for name in variants}
     )
-    report = grade(gate, gate.starter + b"\nMINE = 1\n", seed=1)
+    report = grade(gate, b"def relu(x):\n    return 1 * x\n", seed=1)
     assert exact(report) == set()
     text = page_text(report)
     assert "No listed idea" not in text
