@@ -19,7 +19,7 @@ from grader.explain.components import (
     Failure,
     wrong_results_before_failure,
 )
-from grader.explain.extra_cases import EXTRA_CALL_SECONDS, EXTRA_SEED, extra_cases
+from grader.explain.extra_cases import EXTRA_SEED, extra_cases
 from grader.explain.failure_digest import failure_digest
 from grader.explain.idea_matching import Diagnosis, diagnose, suspected_programs
 from grader.explain.idea_pairs import find_pair
@@ -45,6 +45,7 @@ from grader.explain.rules import (
 )
 from grader.grading.determinism import depends_on_earlier_calls
 from grader.grading.evaluation import BankProgramError, Evaluation
+from grader.model.limits import EXTRA_CALL_SECONDS
 from grader.model.number_format import format_count, join_words
 from grader.model.report import (
     NON_FAILING_VERDICTS,

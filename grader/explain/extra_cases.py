@@ -31,7 +31,6 @@ from grader.sandbox.messages import ProgramError
 from grader.sandbox.worker.wire import Tensor
 
 EXTRA_SEED = 7101  # for the draws; no audit uses it
-EXTRA_CALL_SECONDS = 2.0  # CPU time for the inputs of one request
 REACHES = (Reach.VALUES, Reach.SIZES, Reach.NUMBERS)
 VARIATIONS_PER_CASE = 18  # the same number for each reach
 MAX_EXTRA_ENTRIES = 3000  # entries of all inputs together; more would take too long
