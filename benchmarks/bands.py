@@ -138,7 +138,7 @@ def main(draws: int) -> None:
                 ]
                 off = np.abs(got - want)
                 size = entered(given)
-                wide = tolerance_band("float64", want, lambda: moved, entered=lambda: size)  # noqa: B023
+                wide = tolerance_band("float64", want, lambda: moved, input_scale=lambda: size)  # noqa: B023
                 effect = max(largest_magnitude(m - want) for m in moved[:2])
                 scale = largest_magnitude(want)
                 plain = max(1e-10 * scale, 16 * (effect + 4 * 2.0**-52 * scale))

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from grader import bank
 from grader.explain.session import GradingSession, grade
+from grader.grading.session import GradeOptions
 from grader.model.question import Question
 
 ROOT = Path(__file__).parents[1]
@@ -55,7 +56,7 @@ def until_verdict(session: GradingSession, source: bytes, seed: int) -> float:
     session.grade(
         source,
         seed=seed,
-        decided=lambda _: times.append(time.perf_counter() - began),
+        options=GradeOptions(on_verdict=lambda _: times.append(time.perf_counter() - began)),
     )
     return times[0]
 

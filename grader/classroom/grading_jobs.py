@@ -27,6 +27,7 @@ from typing import Any
 from grader import forms
 from grader.bank import load
 from grader.explain.session import GradingSession
+from grader.grading.session import GradeOptions
 from grader.model.classroom import AssignedQuestion, ProgramGrade, SubmittedProgram
 from grader.model.errors import DrillError, GraderError, UsageError, to_machine_error
 from grader.model.limits import MAX_GRADE_SECONDS
@@ -85,9 +86,16 @@ def grade_one(job: GradingJob) -> ProgramGrade:
         file = "your answers" if form.is_text else form.file  # which may have any name
         try:
             report = session.grade(
-                job.program.main, modules=job.program.modules, seed=job.seed, filename=file,
-                stretched=job.stretch, lenient=True, literal=job.literal,
-            )  # fmt: skip
+                job.program.main,
+                seed=job.seed,
+                filename=file,
+                options=GradeOptions(
+                    modules=job.program.modules,
+                    measures_stretch=job.stretch,
+                    lenient=True,
+                    literal=job.literal,
+                ),
+            )
         except BaseException:
             session.close()  # its state is unknown
             raise

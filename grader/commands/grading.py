@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +21,7 @@ from grader.records import events
 from grader.records.progress import NO_TRY_MARK, UNCHANGED_MARK, QuestionProgress
 
 if TYPE_CHECKING:
+    from grader.explain.session import GradingSession
     from grader.model.report import Report
     from grader.sandbox.worker_pool import WorkerPool
 
@@ -63,7 +63,8 @@ def grade_file(
     doing: Callable[[str], None] = lambda _: None,
     agreed: Callable[[bytes], bool] = lambda _: True,
     found: tuple[ResolvedDrill, Path, str] | None = None,
-    judge: Callable[..., Report] | None = None,
+    session: GradingSession | None = None,
+    on_verdict: Callable[[Report], None] | None = None,
 ) -> GradeResult:
     """Grade a submission and record it.
 
@@ -82,7 +83,8 @@ def grade_file(
         agreed: Asked before the only grade of a prediction that counts, and before one of another
             file shows what is right, with what was read; UsageError where it says no.
         found: What `meant` returned for these arguments, where that is known.
-        judge: What grades it: `grade` of an open session of its question, if there is one.
+        session: An open session of the question, if there is one.
+        on_verdict: Called with a report as soon as there is a verdict.
     """
     if device != "auto":
         from grader.sandbox import config
@@ -122,8 +124,9 @@ def grade_file(
             submission = notebook_code(submission)
 
         from grader import forms
-        from grader.explain import session  # reads specs, as loading the question did
+        from grader.explain.session import GradingSession
         from grader.forms.number_forms import prediction_as_read
+        from grader.grading.session import GradeOptions
         from grader.grading.submission import submission_program
 
         yours = ctx.progress(question)
@@ -152,17 +155,25 @@ def grade_file(
             ctx.warn(*why_not)
         # One part is asked after another of those who try, and all of everybody else.
         before = yours.count_parts_asked(every) if begun is not None and is_own else every
-        judge = judge or partial(
-            session.grade, question, proved=proved, parts=wanted,
-            workers=started[0] if started else None,
-        )  # fmt: skip
         passed = b""
         if is_own and (passed_by := yours.passed_by):
             passed = ctx.read(lambda db: events.stored_submission(db, passed_by), b"")
-        report = judge(
-            submission, seed=seed, filename=path.name, explain_starter=explain, passed=passed,
-            progress=lambda done, checks: doing(f"grading, {done} of {checks} checks"),
-        )  # fmt: skip
+        if session is None:
+            workers = started[0] if started else None
+            session = stack.enter_context(
+                GradingSession(question, workers=workers, proved=proved, parts=wanted)
+            )
+        report = session.grade(
+            submission,
+            seed=seed,
+            filename=path.name,
+            options=GradeOptions(
+                progress=lambda done, checks: doing(f"grading, {done} of {checks} checks"),
+                on_verdict=on_verdict,
+                explain_starter=explain,
+                passed_version=passed,
+            ),
+        )
     unread = report.raised is not None and report.raised.is_unparsable_file
     since = 0
     if passed and report.unchanged and not question.is_starter(submission):

@@ -20,6 +20,7 @@ from grader.commands import files
 from grader.commands.auditing import banks_for
 from grader.commands.context import Context, require_torch
 from grader.explain.session import GradingSession
+from grader.grading.session import GradeOptions
 from grader.model.audit import AuditReport
 from grader.model.classroom import HandIn
 from grader.model.errors import UsageError, did_you_mean
@@ -55,10 +56,11 @@ def preview_idea(
         b"\n\n".join([question.reference, _FUTURE.sub(b"", source).lstrip(b"\n")])
         for source in question.variants[name]
     ]  # fmt: skip
+    options = GradeOptions(is_program=name != STARTER_NAME)
     with GradingSession(question) as session:
         for number, source in enumerate(programs, 1):
             label = name if number == 1 else f"{name} ({number})"
-            yield label, session.grade(source, seed=seed, is_program=name != STARTER_NAME)
+            yield label, session.grade(source, seed=seed, options=options)
 
 
 class NewIdea(NamedTuple):

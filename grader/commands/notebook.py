@@ -24,6 +24,7 @@ from grader import forms
 from grader.commands.context import choose_seed, require_torch
 from grader.commands.files import read_submission
 from grader.explain.session import GradingSession
+from grader.grading.session import GradeOptions
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.model.report import Report
@@ -144,9 +145,8 @@ class OpenQuestion(NotebookPage, Closeable):
             self._session = GradingSession(self.question)
             weakref.finalize(self, self._session.close)
         try:
-            report = self._session.grade(
-                file, seed=seed, filename=name, explain_starter=False, passed=self._passed
-            )
+            options = GradeOptions(explain_starter=False, passed_version=self._passed)
+            report = self._session.grade(file, seed=seed, filename=name, options=options)
         except KeyboardInterrupt:  # in the middle of what processes say
             self.close()
             raise

@@ -10,7 +10,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 
 from grader.commands import drills, files, grading, interviews, schedule
@@ -103,7 +102,7 @@ class WatchedDrill(Closeable):
         try:
             graded = grading.grade_file(
                 self._ctx, seed=self._seed, agreed=self.confirm_answers, found=self._found,
-                judge=partial(self._session.grade, decided=decided),
+                session=self._session, on_verdict=decided,
             )  # fmt: skip
         except DrillError as fault:
             self.fault = fault

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 
 from grader.explain.explain import explain_report
 from grader.explain.shrink_cases import shrink_counterexamples
 from grader.grading.evaluation import Evaluation
-from grader.grading.session import JudgingSession
+from grader.grading.session import DEFAULT_OPTIONS, GradeOptions, JudgingSession
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.sandbox.worker_pool import WorkerPool
@@ -32,17 +32,8 @@ def grade(
     workers: WorkerPool | None = None,
     proved: bool = False,
     parts: Collection[int] | None = None,
-    progress: Callable[[int, int], None] = lambda _done, _all: None,
-    explain_starter: bool = True,
-    passed: bytes = b"",
+    options: GradeOptions = DEFAULT_OPTIONS,
 ) -> Report:
-    """Grade one submission in its own session; see `GradingSession`."""
+    """Grade one submission in a new session; see `GradingSession`."""
     with GradingSession(question, workers=workers, proved=proved, parts=parts) as session:
-        return session.grade(
-            submission,
-            seed=seed,
-            filename=filename,
-            progress=progress,
-            explain_starter=explain_starter,
-            passed=passed,
-        )
+        return session.grade(submission, seed=seed, filename=filename, options=options)

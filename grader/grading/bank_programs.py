@@ -6,12 +6,17 @@ import re
 from collections.abc import Hashable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from grader import forms
 from grader.cases.draw import DrawError, draw_inputs
 from grader.cases.recipe import CaseRecipe, cases_of_check, expand_draws, read_cases, run_inputs
-from grader.grading.evaluation import BankProgramError, Evaluation, new_secret_draw
+from grader.grading.evaluation import (
+    MAX_QUOTED_LENGTH,
+    BankProgramError,
+    Evaluation,
+    new_secret_draw,
+)
 from grader.grading.values import encode_input
 from grader.model.errors import did_you_mean
 from grader.model.limits import BANK_CPU_SECONDS, MAX_BANK_CPU_NANOSECONDS, MAX_BANK_MEMORY_BYTES
@@ -24,19 +29,26 @@ from grader.sandbox.messages import Inputs, ProgramError
 from grader.sandbox.remote_program import RemoteProgram
 from grader.sandbox.worker_pool import WorkerPool
 
-MAX_REMEMBERED_SEEDS = 4  # of which is remembered what the bank's programs compute
+MAX_REMEMBERED_SEEDS = 4  # seeds whose results are kept
 ACCEPTED_PREFIX = "accepted/"
-_MODULE = re.compile(r"No module named '(\w+)")
-MAX_QUOTED_LENGTH = 200  # characters of a message or a line of code: enough to find it by
+_MISSING_MODULE = re.compile(r"No module named '(\w+)")
+
+
+class _ProgramSource(NamedTuple):
+    """Where a program of the bank comes from, for loading it and for messages."""
+
+    description: str  # "the reference"
+    file: str  # the path in the bank; empty if the program has no file there
+    sources: list[bytes]  # each is executed on top of those before it
 
 
 class BankPrograms(Closeable):
-    """The reference and the misconceptions of a question, and what they compute.
+    """The reference and the variants of a question, and their results.
 
-    The reference has a worker of its own, because the memory of its process is held against a
-    submission's; what a misconception leaves behind must not count as the reference's.
+    The reference has a separate worker, because the memory of its process is compared with a
+    submission's, and a variant may leave something behind in its own.
 
-    Whatever loads a program raises BankFault where it cannot be loaded.
+    Each method that loads a program raises BankProgramError if it cannot be loaded.
     """
 
     def __init__(self, question: Question, workers: WorkerPool) -> None:
@@ -44,92 +56,90 @@ class BankPrograms(Closeable):
         self.question = question
         self.remembered_outcomes: dict[tuple[Hashable, ...], Any] = {}
         self.secret_draw = new_secret_draw()
-        self._seeds: list[int] = []  # of which something is remembered, the latest last
-        self._supply = workers
-        # For the reference, variants, and what is examined.
-        self._workers: dict[str, WorkerClient] = {}
-        self._programs: dict[str, RemoteProgram] = {}  # once loaded; those examined excepted
+        self._seeds: list[int] = []  # with remembered outcomes, the latest last
+        self._pool = workers
+        self._workers: dict[str, WorkerClient] = {}  # reference, variants, examined
+        self._programs: dict[str, RemoteProgram] = {}  # loaded ones, except for examined ones
         self._deadline: Deadline | None = None
-        self._slowest = 0.0  # of workers of the reference that have ended
+        self._slowest_ended = 0.0  # seconds, of the reference's workers that have ended
 
     @property
     def reference(self) -> RemoteProgram:
-        """The reference, loaded; the same object for as long as the session lasts."""
-        return self._loaded("reference")
+        """The reference, loaded; the same object as long as the session lasts."""
+        return self._loaded_program("reference")
 
     def living_reference(self) -> RemoteProgram:
-        """The same, in a process that has not ended."""
+        """Return the reference in a process that has not ended."""
         if self.reference.worker.failure is not None:
             self.reload_program("reference")
         return self.reference
 
     def slowest_call(self) -> float:
-        """Seconds of CPU time that a call of the reference took at most."""
+        """Return the most CPU seconds that a call of the reference has taken."""
         worker = self._workers.get("reference")
-        return max(self._slowest, worker.slowest_cpu_seconds if worker else 0.0)
+        return max(self._slowest_ended, worker.slowest_cpu_seconds if worker else 0.0)
 
     def start_variants_process(self) -> None:
-        """Start the process of the misconceptions, if there are any, while others are at work."""
+        """Start the process of the variants, if there are any, while other processes work."""
         if self.question.variants:
             self._worker("variants")
 
     def variant_program(self, name: str, index: int) -> RemoteProgram:
-        """A misconception's program, loaded when it is first asked for."""
-        return self._loaded(f"{name}/{index}")
+        """Return the program of a variant of an idea, loaded when it is first needed."""
+        return self._loaded_program(f"{name}/{index}")
 
     def layered_program(self, variants: Sequence[tuple[str, int]]) -> RemoteProgram:
-        """A program of several variants, each executed on top of those before it."""
-        return self._loaded("+".join(f"{name}/{index}" for name, index in variants))
+        """Return a program of several variants, each executed on top of those before it."""
+        return self._loaded_program("+".join(f"{name}/{index}" for name, index in variants))
 
     def accepted_solution_program(self, name: str) -> RemoteProgram:
-        """The program of an accepted solution, loaded when it is first asked for."""
-        return self._loaded(ACCEPTED_PREFIX + name)
+        """Return the program of an accepted solution, loaded when it is first needed."""
+        return self._loaded_program(ACCEPTED_PREFIX + name)
 
     def restore_reference(self) -> None:
-        """Replace workers that are of no use any more, and load the reference again if need be."""
+        """Replace workers that have failed or are nearly used up, and load the reference again."""
         self._renew("variants")
         self.reload_program("reference")
 
     def reload_program(self, name: str) -> None:
-        """Load the reference or a misconception again, whose process may have ended."""
-        self._renew(_use(name))
-        self._loaded(name)
+        """Load a program again if its process has ended or is nearly used up."""
+        self._renew(_worker_of_program(name))
+        self._loaded_program(name)
 
     def evaluate_bank_program(
         self,
         name: str,
         sources: Sequence[bytes],
         seed: int,
-        called: str,
+        description: str,
         file: str,
         parts: int | None,
     ) -> Evaluation:
-        """An evaluation with a program of the bank's own; see `GradingSession.evaluate_bank_program`."""
+        """Return an evaluation of any program of the bank; the session has the same method."""
         self.restore_reference()
         self._renew("examined")
-        program = self._program("examined", name, sources)
-        self._load(program, called, file, parts)
+        program = self._new_program("examined", name, sources)
+        self._load(program, description, file, parts)
         evaluation = self.new_evaluation(program, seed)
-        evaluation.runs_reference_first = False  # the reference itself is examined too
+        evaluation.runs_reference_first = False  # the program may be the reference itself
         return evaluation
 
     def new_evaluation(self, program: RemoteProgram, seed: int) -> Evaluation:
-        """An evaluation for a program that has not been in one."""
+        """Return an evaluation of a program that has not been in one."""
         if seed not in self._seeds:
-            old, self._seeds = (
-                self._seeds[: 1 - MAX_REMEMBERED_SEEDS],
-                [*self._seeds[1 - MAX_REMEMBERED_SEEDS :], seed],
-            )
-            for key in [key for key in self.remembered_outcomes if key[0] in old]:
-                del self.remembered_outcomes[key]
-        return self._evaluation.with_submission(program, seed)
+            self._seeds.append(seed)
+            if len(self._seeds) > MAX_REMEMBERED_SEEDS:
+                forgotten = self._seeds.pop(0)
+                for key in [key for key in self.remembered_outcomes if key[0] == forgotten]:
+                    del self.remembered_outcomes[key]
+        return self._first_evaluation.with_submission(program, seed)
 
     @cached_property
-    def _evaluation(self) -> Evaluation:
+    def _first_evaluation(self) -> Evaluation:
         return Evaluation(self.question, 0, self.reference, self.reference, bank=self)
 
     def set_deadline(self, deadline: Deadline | None) -> None:
-        """Have the workers answer until a deadline, or take their time."""
+        """Set the deadline of all workers, or remove it."""
         self._deadline = deadline
         for worker in self._workers.values():
             worker.deadline = deadline
@@ -137,99 +147,104 @@ class BankPrograms(Closeable):
     def close(self) -> None:
         """End the workers."""
         for use in list(self._workers):
-            self._end(use)
+            self._end_worker(use)
 
     def _worker(self, use: str) -> WorkerClient:
         if use not in self._workers:
-            self._workers[use] = self._supply.take_worker(BANK_CPU_SECONDS)
-            self._workers[use].deadline = self._deadline
+            worker = self._pool.take_worker(BANK_CPU_SECONDS)
+            worker.deadline = self._deadline
+            self._workers[use] = worker
         return self._workers[use]
 
     def _renew(self, use: str) -> None:
-        """End a worker that is of no use any more; another is started when there is work."""
+        """End a worker that has failed or is nearly used up; the next one starts when needed."""
         worker = self._workers.get(use)
-        if worker is not None and worker.failure is None and not _is_old(worker):
+        if worker is not None and worker.failure is None and not _is_nearly_used_up(worker):
             worker.reset_counters()
         else:
-            self._end(use)
+            self._end_worker(use)
 
-    def _end(self, use: str) -> None:
+    def _end_worker(self, use: str) -> None:
         if use in self._workers:
             if use == "reference":
-                self._slowest = self.slowest_call()
+                self._slowest_ended = self.slowest_call()
             self._workers.pop(use).close()
 
-    def _program(self, use: str, name: str, sources: Sequence[bytes]) -> RemoteProgram:
+    def _new_program(self, use: str, name: str, sources: Sequence[bytes]) -> RemoteProgram:
         worker = self._worker(use)
         return RemoteProgram(worker, name, sources, self.question.support, f"{name}.py")
 
-    def _named(self, name: str) -> tuple[RemoteProgram, str, str]:
-        """The program of a name; what to call it; its file.
-
-        The name is `reference`, `accepted/STYLE`, or misconceptions `id/index` joined by `+`.
-        """
-        question, style = self.question, name.removeprefix(ACCEPTED_PREFIX)
-        called, file = "the reference", program_file(question, "reference")
-        sources, layers = [question.reference], name.split("+")
+    def _source_of_program(self, name: str) -> _ProgramSource:
+        """Find a program by its name: `reference`, `accepted/STYLE`, or `IDEA/INDEX+IDEA/INDEX`."""
+        question = self.question
         if name == "reference":
-            layers = []
-        elif name.startswith(ACCEPTED_PREFIX) and style in question.accepted:
-            called, file = f"the accepted {style}", program_file(question, name)
-            sources, layers = [accepted_program(question, style)], []
-        for layer in layers:
+            file = program_file(question, name)
+            return _ProgramSource("the reference", file, [question.reference])
+        style = name.removeprefix(ACCEPTED_PREFIX)
+        if name.startswith(ACCEPTED_PREFIX) and style in question.accepted:
+            file = program_file(question, name)
+            return _ProgramSource(
+                f"the accepted {style}", file, [accepted_program(question, style)]
+            )
+        sources = [question.reference]
+        for layer in name.split("+"):
             idea, _, index = layer.partition("/")
-            called, file = f"the misconception {idea}", program_file(question, idea)
             sources.append(question.variants[idea][int(index)])
-        program = self._programs.get(name) or self._program(_use(name), name, sources)
-        if name == "reference" and file:  # of layers, the lines are not those of one file
-            program.filename = file if file.endswith(".py") else f"./{file}"  # as the driver's too
-        return program, called, file
+        return _ProgramSource(f"the misconception {idea}", program_file(question, idea), sources)
 
-    def _loaded(self, name: str) -> RemoteProgram:
-        """Such a program, in the worker there is now."""
-        program, called, file = self._named(name)
-        use = _use(name)
+    def _loaded_program(self, name: str) -> RemoteProgram:
+        """Return a program by its name, loaded in the present worker."""
+        source = self._source_of_program(name)
+        use = _worker_of_program(name)
+        program = self._programs.get(name)
+        if program is None:
+            program = self._new_program(use, name, source.sources)
+            # The lines of a program of several layers are not those of one file.
+            if name == "reference" and source.file:
+                is_python = source.file.endswith(".py")
+                program.filename = source.file if is_python else f"./{source.file}"
         worker = self._worker(use)
         if name not in self._programs or program.worker is not worker:
             program.worker = worker
             try:
                 parts = self.question.accepted_until_part.get(name.removeprefix(ACCEPTED_PREFIX))
-                self._load(program, called, file, parts)
+                self._load(program, source.description, source.file, parts)
             except BankProgramError:
-                self._end(use)
+                self._end_worker(use)
                 raise
             self._programs[name] = program
         return program
 
     def _load(
-        self, program: RemoteProgram, called: str, file: str, parts: int | None = None
+        self, program: RemoteProgram, description: str, file: str, parts: int | None = None
     ) -> None:
+        """Load a program and require the functions of these parts, and those of the driver."""
         try:
             loaded = program.load(self.question.functions, self.question.driver_functions)
         except (ProgramError, WorkerError) as error:
             if isinstance(error, ProgramError) and error.is_from_support_code:
                 is_driver = error.where.startswith(self.question.support.driver_file)
-                called = "the driver" if is_driver else "a helper"
-            raise BankProgramError(
-                f"{called} cannot be loaded: {error_in_one_sentence(error, file)}"
-            ) from None
-        wanted = self.question.functions_for_part(parts)
-        if missing := [name for name in loaded.missing if name in wanted]:
+                description = "the driver" if is_driver else "a helper"
+            sentence = error_in_one_sentence(error, file)
+            raise BankProgramError(f"{description} cannot be loaded: {sentence}") from None
+        required = self.question.functions_for_part(parts)
+        missing = [name for name in loaded.missing if name in required]
+        if missing:
             hint = did_you_mean(missing[0], loaded.defined)
-            if missing[0] == "vjp":  # which is torch's own, where there is torch
+            if missing[0] == "vjp":  # torch defines it
                 hint = "; vjp needs torch in uses"
-            raise BankProgramError(f"{called} does not define {self._needed(missing)}{hint}")
+            functions = self._with_calling_step(missing)
+            raise BankProgramError(f"{description} does not define {functions}{hint}")
         if loaded.undriven:
-            near = did_you_mean(loaded.undriven[0], loaded.driver)
-            raise BankProgramError(
-                f"the driver does not define {self._needed(loaded.undriven)}{near}"
-            )
+            hint = did_you_mean(loaded.undriven[0], loaded.driver)
+            functions = self._with_calling_step(loaded.undriven)
+            raise BankProgramError(f"the driver does not define {functions}{hint}")
 
-    def _needed(self, names: Sequence[str]) -> str:
-        """Functions, and the step that calls the first of them."""
-        steps = (step for run in self.question.runs.values() for step in run)
-        text = next(step.text for step in steps if step.function == names[0])
-        return f"{', '.join(names)}, which the step '{text}' calls"
+    def _with_calling_step(self, functions: Sequence[str]) -> str:
+        """Return a list of functions with the step that calls the first of them."""
+        steps = [step for run in self.question.runs.values() for step in run]
+        text = next(step.text for step in steps if step.function == functions[0])
+        return f"{', '.join(functions)}, which the step '{text}' calls"
 
 
 def accepted_program(question: Question, style: str) -> bytes:
@@ -237,118 +252,129 @@ def accepted_program(question: Question, style: str) -> bytes:
     return forms.form_of(question.spec).program(question.accepted[style], question)
 
 
-def _use(name: str) -> str:
-    """Which worker a program of the bank runs in."""
+def _worker_of_program(name: str) -> str:
     return "reference" if name == "reference" else "variants"
 
 
-def _is_old(worker: WorkerClient) -> bool:
-    """Whether a worker is nearer to its limits than a grade should find it."""
-    held, spent = worker.occupied_bytes() or 0, worker.cpu_nanoseconds() or 0
-    return held > MAX_BANK_MEMORY_BYTES[worker.torch] or spent > MAX_BANK_CPU_NANOSECONDS
-
-
-# -- what went wrong in a program of the bank, for its author: the message, the file, the line ---
-
-
-def program_file(question: Question, name: str) -> str:
-    """The file that holds a program, from the bank's root; empty where it is no file of the bank.
-
-    It is `reference`, `starter`, `repair`, `accepted/NAME`, or the id of a misconception.
-    """
-    spec, form = question.spec, forms.form_of(question.spec)
-    file = "ideas" if name in question.ideas else name.partition("/")[0]
-    made_of_another = file in {"starter", "repair"} and spec.starter
-    if file not in {"reference", "starter", "ideas", "accepted", "repair"} or made_of_another:
-        return ""
-    made = {"starter": form.starter, "reference": form.reference}
-    if getattr(spec.code, file, "") or (file in made and made[file](spec)):
-        return question.spec_file
-    suffix = Path(form.file).suffix if file in {"accepted", "repair"} else ".py"
-    return f"drills/{question.id}/{file}{suffix}"
-
-
-def error_in_one_sentence(error: Exception, file: str) -> str:
-    """An error with what the exception says, where it is, and the line itself."""
-    raised = error.raised if isinstance(error, ProgramError) else None
-    if not isinstance(error, ProgramError) or raised is None:
-        return str(error)
-    if error.is_from_support_code:
-        return f"{error}{message_suffix(raised)}, in {error.where}"
-    source = _short(raised.frames[-1].source) if raised.frames else ""
-    return f"{error}{message_suffix(raised)}{line_suffix(raised, file)}" + (
-        source and f": {source}"
+def _is_nearly_used_up(worker: WorkerClient) -> bool:
+    """Return True if a worker is too near to its limits for another grade."""
+    memory_bytes = worker.occupied_bytes() or 0
+    cpu_nanoseconds = worker.cpu_nanoseconds() or 0
+    return (
+        memory_bytes > MAX_BANK_MEMORY_BYTES[worker.torch]
+        or cpu_nanoseconds > MAX_BANK_CPU_NANOSECONDS
     )
 
 
+# -- errors in a program of the bank, for its author: the message, the file, the line ------------
+
+
+def program_file(question: Question, name: str) -> str:
+    """Return the file of a program, relative to the bank; empty if the bank has no such file.
+
+    The name is `reference`, `starter`, `repair`, `accepted/NAME`, or the id of an idea.
+    """
+    spec = question.spec
+    form = forms.form_of(spec)
+    stem = "ideas" if name in question.ideas else name.partition("/")[0]
+    is_derived = stem in {"starter", "repair"} and spec.starter
+    if stem not in {"reference", "starter", "ideas", "accepted", "repair"} or is_derived:
+        return ""
+    if getattr(spec.code, stem, ""):
+        return question.spec_file
+    from_form = {"starter": form.starter, "reference": form.reference}
+    if stem in from_form and from_form[stem](spec):
+        return question.spec_file
+    suffix = Path(form.file).suffix if stem in {"accepted", "repair"} else ".py"
+    return f"drills/{question.id}/{stem}{suffix}"
+
+
+def error_in_one_sentence(error: Exception, file: str) -> str:
+    """Return an error with the text of the exception, its place, and the line of code."""
+    raised = error.raised if isinstance(error, ProgramError) else None
+    if not isinstance(error, ProgramError) or raised is None:
+        return str(error)
+    sentence = f"{error}{message_suffix(raised)}"
+    if error.is_from_support_code:
+        return f"{sentence}, in {error.where}"
+    sentence += line_suffix(raised, file)
+    source = _shorten(raised.frames[-1].source) if raised.frames else ""
+    return f"{sentence}: {source}" if source else sentence
+
+
 def message_suffix(raised: ExceptionRecord) -> str:
-    """`: ` and the text of an exception; nothing where it has none."""
-    text = _short(raised.message)
-    if lacking := raised.type == "ModuleNotFoundError" and _MODULE.match(text):
-        text += f" ({_instead_of(lacking[1])})"
+    """Return `: ` and the text of an exception; empty if it has no text."""
+    text = _shorten(raised.message)
+    missing = _MISSING_MODULE.match(text)
+    if raised.type == "ModuleNotFoundError" and missing:
+        text += f" ({_advice_on_module(missing[1])})"
     return f": {text}" if text else ""
 
 
-def _instead_of(module: str) -> str:
-    """What to do about a module that a program of the bank cannot import."""
+def _advice_on_module(module: str) -> str:
+    """Return what an author can do about a module that cannot be imported."""
     if module == "torch":
         return "add torch to uses"
-    near = did_you_mean(module, get_args(Library)).removeprefix("; ")
-    return near or "only numpy, torch if uses has it, and modules in helpers can be imported"
+    similar = did_you_mean(module, get_args(Library)).removeprefix("; ")
+    return similar or "only numpy, torch if uses has it, and modules in helpers can be imported"
 
 
 def line_suffix(raised: ExceptionRecord, file: str) -> str:
-    """`, in FILE:LINE`, as editors open it; nothing where the line is not known."""
+    """Return `, in FILE:LINE`, as editors open it; empty if the line is not known."""
     if not raised.frames:
         return ""
     line = raised.frames[-1].line
     return f", in {file}:{line}" if file else f", at line {line}"
 
 
-def _short(text: str) -> str:
-    """A text on one line, and not too long for a sentence."""
-    plain = " ".join(text.split())
-    return plain if len(plain) <= MAX_QUOTED_LENGTH else plain[: MAX_QUOTED_LENGTH - 3] + "..."
+def _shorten(text: str) -> str:
+    """Return a text on one line, short enough for a sentence."""
+    one_line = " ".join(text.split())
+    if len(one_line) <= MAX_QUOTED_LENGTH:
+        return one_line
+    return one_line[: MAX_QUOTED_LENGTH - 3] + "..."
 
 
 # -- the inputs of one case, without a submission ------------------------------------------------
 
 
 def cases_and_draws(question: Question) -> dict[str, CaseRecipe]:
-    """Every case of a question, and every further draw of one, by name."""
+    """Return every case of a question, and every further draw of one, by name."""
     return expand_draws(read_cases(question.spec.cases)[0])
 
 
-def checks_using_case(question: Question, case: str, asked: int) -> list[Check]:
-    """The checks of the first `asked` parts that have a case, in their order."""
-    known = cases_and_draws(question)
+def checks_using_case(question: Question, case: str, parts_asked: int) -> list[Check]:
+    """Return the checks of the first parts that use a case, in their order."""
+    cases = cases_and_draws(question)
     return [
         check
-        for part in question.spec.parts[:asked]
+        for part in question.spec.parts[:parts_asked]
         for check in part.checks
-        if case in cases_of_check(check, question.runs[check.run], known)
+        if case in cases_of_check(check, question.runs[check.run], cases)
     ]
 
 
 def case_inputs(question: Question, case: str, run: str, seed: int) -> Inputs:
-    """The inputs of a run on a case, as a grade with that seed draws them, by name.
+    """Return the inputs of a run on a case, by name, as a grade with that seed draws them.
 
-    Each is the fields of a `protocol.Input`.  The reference is started where an input is shaped
-    like a result, and only then.
+    Each is the fields of a `protocol.Input`.  The reference is started only if an input is shaped
+    like a result.
 
     Raises:
-        BankFault: they cannot be drawn.
+        BankProgramError: They cannot be drawn.
     """
-    recipe, needed = cases_and_draws(question)[case], []
+    recipe = cases_and_draws(question)[case]
+    needs_reference = False
 
     def shape_of(name: str, _: object) -> tuple[int, ...]:
-        needed.append(name)
-        raise DrawError("only the reference knows")
+        nonlocal needs_reference
+        needs_reference = True
+        raise DrawError(f"only the reference knows the shape of {name}")
 
     try:
         drawn = draw_inputs(recipe, seed, shape_of)
     except DrawError as error:
-        if not needed:
+        if not needs_reference:
             raise BankProgramError(f"case {case} cannot be drawn: {error}") from None
         with (
             WorkerPool(torch=question.spec.needs_torch) as workers,

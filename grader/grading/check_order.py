@@ -13,144 +13,157 @@ SATISFIES_NEEDS = NON_FAILING_VERDICTS - {Verdict.SKIPPED}  # for a check that n
 
 
 def resolve_counted_parts(question: Question, parts: Collection[int] | None) -> frozenset[int]:
-    """The numbers of the parts that count in a grade; all, if none are given.
+    """Return the numbers of the parts that count in a grade; all, if none are given.
 
     Raises:
-        ValueError: there is no such part, or none is named.
+        ValueError: There is no such part, or no part at all is named.
     """
     last = len(question.spec.parts)
-    found = frozenset(range(1, last + 1) if parts is None else parts)
-    if not found or not found <= set(range(1, last + 1)):
-        listed = ", ".join(map(str, sorted(found, key=str))) or "none"
-        raise ValueError(f"parts: expected numbers from 1 to {last}, found {listed}")
-    return found
+    existing = frozenset(range(1, last + 1))
+    counted = existing if parts is None else frozenset(parts)
+    if not counted or not counted <= existing:
+        names = ", ".join(map(str, sorted(counted, key=str))) or "none"
+        raise ValueError(f"parts: expected numbers from 1 to {last}, found {names}")
+    return counted
 
 
-def execution_order(spec: Spec, counting: Collection[int]) -> list[tuple[int, Check]]:
-    """Every check with the number of its part: those first that decide, and what they need.
+def execution_order(spec: Spec, counted_parts: Collection[int]) -> list[tuple[int, Check]]:
+    """Return every check with the number of its part, required checks first.
 
-    So nothing keeps anybody from passing that decides nothing and ends the process.
+    A required check decides, or one that decides needs it.  So an optional check that ends the
+    process cannot cost anybody a pass.
     """
-    numbered = [(n, check) for n, part in enumerate(spec.parts, 1) for check in part.checks]
-    deciding: set[str] = set()
-    for number, check in reversed(numbered):  # which needs earlier ones only
-        if check.id in deciding or (number in counting and not check.stretch):
-            deciding |= {check.id, *check.needs}
-    return sorted(numbered, key=lambda one: one[1].id not in deciding)
+    checks = [(number, check) for number, part in enumerate(spec.parts, 1) for check in part.checks]
+    required: set[str] = set()
+    for number, check in reversed(checks):  # a check only needs earlier ones
+        if check.id in required or (number in counted_parts and not check.stretch):
+            required |= {check.id, *check.needs}
+    return sorted(checks, key=lambda entry: entry[1].id not in required)
 
 
 class CheckSchedule:
-    """The way through the checks of a question, part by part, as their results come in."""
+    """Decides which checks to run, part by part, as their results come in."""
 
-    def __init__(self, spec: Spec, counting: Collection[int]) -> None:
-        """Ask the first part."""
+    def __init__(self, spec: Spec, counted_parts: Collection[int]) -> None:
+        """Start with part 1."""
         self.results_so_far: dict[str, CheckResult] = {}
-        self.last_asked_part = 1  # parts
-        self.order = execution_order(spec, counting)
-        self._counting = counting
+        self.last_asked_part = 1
+        self.order = execution_order(spec, counted_parts)
+        self._counted_parts = counted_parts
 
     def result_if_skipped(self, part: int, check: Check) -> CheckResult | None:
-        """The result of the next check, where it is not to be carried out.
+        """Return the result of the next check if it is skipped, else None.
 
-        Either its part is not asked, because one before it does not pass, or it needs a check that
-        was not good enough.
+        A check is skipped if an earlier part does not pass, or if a check that it needs fails.
         """
-        held = (
-            first_blocking_failure(self.results_so_far, self._counting)
-            if part > self.last_asked_part
-            else None
-        )
-        if held is not None:
-            why = f"part {part} is asked when part {held.part} passes"
-            return skipped_result(part, check, held.id, why)
-        self.last_asked_part = max(part, self.last_asked_part)
-        unmet = (n for n in check.needs if self.results_so_far[n].verdict not in SATISFIES_NEEDS)
-        return next((skipped_result(part, check, need, f"needs {need}") for need in unmet), None)
+        if part > self.last_asked_part:
+            blocking = first_blocking_failure(self.results_so_far, self._counted_parts)
+            if blocking is not None:
+                message = f"part {part} is asked when part {blocking.part} passes"
+                return skipped_result(part, check, blocking.id, message)
+            self.last_asked_part = part
+        for need in check.needs:
+            if self.results_so_far[need].verdict not in SATISFIES_NEEDS:
+                return skipped_result(part, check, need, f"needs {need}")
+        return None
 
 
-def skipped_result(part: int, check: Check, by: str, message: str) -> CheckResult:
-    """The result of a check that is not carried out for another."""
-    skipped = Verdict.SKIPPED
+def skipped_result(part: int, check: Check, blocked_by: str, message: str) -> CheckResult:
+    """Return the result of a check that another one blocks."""
     return CheckResult(
-        check.id, check.kind, skipped, message, part=part, stretch=check.stretch, blocked_by=by
+        id=check.id,
+        kind=check.kind,
+        verdict=Verdict.SKIPPED,
+        message=message,
+        part=part,
+        stretch=check.stretch,
+        blocked_by=blocked_by,
     )
 
 
 def first_blocking_failure(
-    done: Mapping[str, CheckResult], counting: Collection[int]
+    results: Mapping[str, CheckResult], counted_parts: Collection[int]
 ) -> CheckResult | None:
-    """The first check that decides and is neither passed nor open; of one skipped, what did it."""
-    for check in done.values():
-        if check.stretch or check.part not in counting:
+    """Return the first failing required check; for a skipped check, the check that blocks it."""
+    for result in results.values():
+        if result.stretch or result.part not in counted_parts:
             continue
-        root = check
+        root = result
         while root.verdict is Verdict.SKIPPED and root.blocked_by is not None:
-            root = done[root.blocked_by]  # what was never tried is no better than what stopped it
+            root = results[root.blocked_by]
         if root.verdict not in NON_FAILING_VERDICTS:
             return root
     return None
 
 
-def overall_verdict(checks: Sequence[CheckResult], counting: Collection[int]) -> Verdict:
-    """The verdict of all checks that decide."""
-    root = first_blocking_failure({check.id: check for check in checks}, counting)
+def overall_verdict(checks: Sequence[CheckResult], counted_parts: Collection[int]) -> Verdict:
+    """Return the verdict of all required checks together."""
+    root = first_blocking_failure({check.id: check for check in checks}, counted_parts)
     return Verdict.PASS if root is None else root.verdict
 
 
 def part_results(
-    spec: Spec, checks: Sequence[CheckResult], counting: Collection[int]
+    spec: Spec, checks: Sequence[CheckResult], counted_parts: Collection[int]
 ) -> tuple[PartResult, ...]:
-    """What became of each part."""
-    verdicts = [_verdict_of(number, checks) for number in range(1, len(spec.parts) + 1)]
-    return _with_points(spec, verdicts, counting, award_points(spec, checks, counting))
+    """Return the result of each part."""
+    verdicts = [_part_verdict(number, checks) for number in range(1, len(spec.parts) + 1)]
+    return _with_points(spec, verdicts, counted_parts, award_points(spec, checks, counted_parts))
 
 
 def award_points(
-    spec: Spec, checks: Sequence[CheckResult], counting: Collection[int]
+    spec: Spec, checks: Sequence[CheckResult], counted_parts: Collection[int]
 ) -> tuple[CheckResult, ...]:
-    """The checks with the points that they earn, where those of their part are shared.
+    """Give the checks their points, if their part distributes its points over checks.
 
-    Those of a part that passes earn all.  Else a check earns its own where it passes or is too
-    noisy to decide, which costs nobody anything, and else the share that it tells, if it does.
-    They always add up to what the part earns.
+    All checks of a passing part earn their points.  In another part a check earns its points if it
+    passes or is too noisy to decide; otherwise it earns the share that it measured, if any.  The
+    points always add up to those of the part.
     """
-    passing = {n for n in counting if _verdict_of(n, checks) is Verdict.PASS}
-    worth = {check.id: check.points or 0 for check in spec.checks}
-    found = []
+    passing_parts = {
+        number for number in counted_parts if _part_verdict(number, checks) is Verdict.PASS
+    }
+    points_by_id = {check.id: check.points for check in spec.checks}
+    awarded = []
     for check in checks:
-        of = worth[check.id] if check.part in counting else 0
-        earned = check.part in passing or check.verdict in SATISFIES_NEEDS
-        points = of if earned else int(of * check.figures.get("share", 0))
-        found.append(replace(check, points=points, of=of) if of else check)
-    return tuple(found)
+        max_points = points_by_id[check.id]
+        if not max_points or check.part not in counted_parts:
+            awarded.append(check)
+            continue
+        points = max_points
+        if check.part not in passing_parts and check.verdict not in SATISFIES_NEEDS:
+            points = int(max_points * check.figures.get("share", 0))
+        awarded.append(replace(check, points=points, of=max_points))
+    return tuple(awarded)
 
 
-def _verdict_of(number: int, checks: Sequence[CheckResult]) -> Verdict:
-    """The verdict of a part."""
-    untried = all(c.verdict is Verdict.SKIPPED for c in checks if c.part == number)
-    return Verdict.SKIPPED if untried else overall_verdict(checks, {number})
+def _part_verdict(number: int, checks: Sequence[CheckResult]) -> Verdict:
+    of_part = [check for check in checks if check.part == number]
+    if all(check.verdict is Verdict.SKIPPED for check in of_part):
+        return Verdict.SKIPPED
+    return overall_verdict(checks, {number})
 
 
 def part_results_without_checks(
-    spec: Spec, verdict: Verdict, counting: Collection[int]
+    spec: Spec, verdict: Verdict, counted_parts: Collection[int]
 ) -> tuple[PartResult, ...]:
-    """The parts where a grade ends before any check: the first one that counts has the verdict."""
-    first, numbers = min(counting), range(1, len(spec.parts) + 1)
-    verdicts = [verdict if number == first else Verdict.SKIPPED for number in numbers]
-    return _with_points(spec, verdicts, counting)
+    """Return the parts of a grade without checks: the first counted part has the verdict."""
+    verdicts = [Verdict.SKIPPED] * len(spec.parts)
+    verdicts[min(counted_parts) - 1] = verdict
+    return _with_points(spec, verdicts, counted_parts)
 
 
 def _with_points(
     spec: Spec,
     verdicts: Sequence[Verdict],
-    counting: Collection[int],
+    counted_parts: Collection[int],
     checks: Sequence[CheckResult] = (),
 ) -> tuple[PartResult, ...]:
-    """The parts; one that does not pass earns what its checks do."""
-    found = []
+    """Return the parts with their points; a part that does not pass earns those of its checks."""
+    parts = []
     for number, (part, verdict) in enumerate(zip(spec.parts, verdicts, strict=True), 1):
-        points = part.points if number in counting else 0
-        partly = sum(check.points for check in checks if check.part == number)
-        earned = points if verdict is Verdict.PASS else partly
-        found.append(PartResult(spec.part_ids[number - 1], verdict, earned, points))
-    return tuple(found)
+        max_points = part.points if number in counted_parts else 0
+        points = max_points
+        if verdict is not Verdict.PASS:
+            points = sum(check.points for check in checks if check.part == number)
+        parts.append(PartResult(spec.part_ids[number - 1], verdict, points, max_points))
+    return tuple(parts)

@@ -1,7 +1,7 @@
-"""Decide whether a result agrees with the reference, say where it does not, and how far off it is.
+"""Compare a result with the reference's, and describe the first mismatch.
 
-Order: type, shape, dtype, finiteness, values.  How far a value may be off is the business of
-`bands`, and what is expected that of `expected`.
+Type, shape, dtype, finiteness and values are compared in this order.  `tolerance_bands` has the
+expected value and how far a result may be from it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from grader.grading.tolerance_bands import (
     expected_result,
     tolerance_band,
 )
-from grader.grading.values import (  # fmt: skip
+from grader.grading.values import (
     Value,
     as_real_array,
     describe_value,
@@ -37,14 +37,13 @@ from grader.model.number_format import (
     format_shape,
 )
 from grader.model.report import Mismatch
-from grader.model.spec import Check
 from grader.sandbox.messages import Outcome
 from grader.sandbox.worker.wire import Tensor
 
 
 @dataclass(frozen=True, slots=True)
 class ResultMismatch:
-    """One result that does not agree on one case."""
+    """One result that differs from the expected one on a case."""
 
     result: str
     sentence: str  # "grad_x differs in 3 of 9 entries"
@@ -58,11 +57,17 @@ class ResultMismatch:
     arrays: tuple[Array, Array, Array] | None = None  # observed, expected, which are wrong
 
     def to_report(self, case: str) -> Mismatch:
-        """What a report on a case says of it."""
+        """Return the entry of a report on a case."""
         return Mismatch(
-            self.result, case, self.index, self.observed, self.expected, self.allowed,
-            self.wrong, self.total,
-        )  # fmt: skip
+            result=self.result,
+            case=case,
+            index=self.index,
+            observed=self.observed,
+            expected=self.expected,
+            allowed=self.allowed,
+            wrong=self.wrong,
+            total=self.total,
+        )
 
 
 def find_mismatch(
@@ -72,14 +77,12 @@ def find_mismatch(
     result: str,
     outcome: Outcome,
     *,
-    draw_index: int = 0,
     exact: bool = False,
     zeros: bool = False,
-    check: Check | None = None,
 ) -> ResultMismatch | None:
-    """How a result differs from the reference's, if it does; see `compare` and `expected`."""
-    wanted = expected_result(evaluation, run, case, result, draw_index=draw_index, check=check)
-    return compare_result(result, outcome.values.get(result), wanted, exact=exact, zeros=zeros)
+    """Return how a result differs from the reference's; None if it agrees."""
+    expected = expected_result(evaluation, run, case, result)
+    return compare_result(result, outcome.values.get(result), expected, exact=exact, zeros=zeros)
 
 
 def compare_result(
@@ -90,188 +93,245 @@ def compare_result(
     exact: bool = False,
     zeros: bool = False,
 ) -> ResultMismatch | None:
-    """Return the first fault of a result, or None when it agrees.
+    """Return the first mismatch of a result, or None if it agrees.
 
-    `exact`: values must be equal.  `zeros`: they must be exactly zero wherever the expected ones
-    are, and stay so when the inputs are nudged: a zero by structure, not one in which numbers
-    happen to cancel.
+    Args:
+        result: The name of the result.
+        observed: Its value.
+        expected: The expected value.
+        exact: Values must be equal.
+        zeros: Values must be exactly zero wherever the expected ones are, if those stay zero when
+            the inputs are nudged: such a zero is structural, no accident of numbers that cancel.
     """
     native = expected.native
     if isinstance(native, (np.ndarray, Tensor)):
-        return _array(result, observed, expected, exact=exact, zeros=zeros)
+        return _compare_arrays(result, observed, expected, exact=exact, zeros=zeros)
     if not isinstance(native, (dict, list, tuple)):
-        return _scalar(result, observed, expected, exact=exact)
-    if (keys := item_keys(observed, native)) is None:
-        is_dict = isinstance(native, dict)
-        wanted = f" with {', '.join(native)}" if is_dict else f" of {len(native)}"
-        note = format_dict_keys(observed) if is_dict else ""
-        return _of_type(result, observed, f"a {type(native).__name__}{wanted}", note)
-    faults = (
-        compare_result(
-            f"{result}[{key!r}]", observed[key], expected.item_at(key), exact=exact, zeros=zeros
+        return _compare_scalars(result, observed, expected, exact=exact)
+    keys = item_keys(observed, native)
+    if keys is None:
+        content = f"of {len(native)}"
+        note = ""
+        if isinstance(native, dict):
+            content = f"with {', '.join(native)}"
+            note = format_dict_keys(observed)
+        return _type_mismatch(result, observed, f"a {type(native).__name__} {content}", note)
+    for key in keys:
+        item = f"{result}[{key!r}]"
+        mismatch = compare_result(
+            item, observed[key], expected.item_at(key), exact=exact, zeros=zeros
         )
-        for key in keys
-    )
-    return next(filter(None, faults), None)
+        if mismatch is not None:
+            return mismatch
+    return None
 
 
-def _array(
+def _compare_arrays(
     result: str, observed: Value, expected: ExpectedResult, *, exact: bool, zeros: bool
 ) -> ResultMismatch | None:
     native = expected.native
-    if type(observed) is not type(native) and not (
-        isinstance(observed, np.generic) and isinstance(native, np.ndarray) and native.ndim == 0
-    ):
-        return _of_type(result, observed, describe_value(native))
-    got, want = to_array(observed), to_array(native)
-    found, wanted = dtype_of(observed), dtype_of(native)
-    if got.shape != want.shape:
-        has, needs = format_shape(got.shape), format_shape(want.shape)
-        return ResultMismatch(
-            result, f"{result} has shape {has}, expected {needs}", "shape", has, needs
-        )
-    if found != wanted:
-        return ResultMismatch(
-            result, f"{result} is {found}, expected {wanted}", "dtype", found, wanted
-        )
-    precise = to_array(expected.precise)
-    if got.dtype.kind == "c":  # both parts count: compare them as two numbers
-        wanted = _of_parts(native)
-        got, want, precise = (as_real_array(a) for a in (got, want, precise))
-    if got.dtype.kind == "f" and (fault := _nonfinite(result, got, want)) is not None:
-        return fault
-    if got.dtype.kind != "f" or exact:
-        wrong = ~_equal(got, want)
-        tolerance = expected.tolerance
-        if tolerance is None or got.dtype.kind not in "iu":
-            return mismatch_of_entries(result, got, want, wrong)
-        got, want = got.astype(np.float64), want.astype(np.float64)
-        allowed = allowed_by_check(tolerance, want)
-        wrong &= np.abs(got - want) > allowed
-        return mismatch_of_entries(result, got, want, wrong, allowed)
-    return _numbers(result, got, precise, wanted, expected, zeros=zeros)
+    is_0d_array = isinstance(native, np.ndarray) and native.ndim == 0
+    is_number_for_0d = is_0d_array and isinstance(observed, np.generic)
+    if type(observed) is not type(native) and not is_number_for_0d:
+        return _type_mismatch(result, observed, describe_value(native))
 
+    actual_array = to_array(observed)
+    native_array = to_array(native)
+    if actual_array.shape != native_array.shape:
+        actual_shape = format_shape(actual_array.shape)
+        shape = format_shape(native_array.shape)
+        sentence = f"{result} has shape {actual_shape}, expected {shape}"
+        return ResultMismatch(result, sentence, "shape", observed=actual_shape, expected=shape)
+    actual_dtype = dtype_of(observed)
+    dtype = dtype_of(native)
+    if actual_dtype != dtype:
+        sentence = f"{result} is {actual_dtype}, expected {dtype}"
+        return ResultMismatch(result, sentence, "dtype", observed=actual_dtype, expected=dtype)
 
-def _nonfinite(result: str, got: Array, want: Array) -> ResultMismatch | None:
-    """NaN or infinity where a number is expected, or the other way round."""
-    odd = np.where(np.isfinite(want), ~np.isfinite(got), ~_equal(got, want))
-    fault = mismatch_of_entries(result, got, want, odd)
-    if fault is None:
-        return None
-    found, wanted = format_number(float(got[fault.index])), format_number(float(want[fault.index]))
-    sentence = f"{result} holds {found} where {wanted} is expected"
-    return replace(fault, sentence=sentence, kind="nonfinite")
+    precise_array = to_array(expected.precise)
+    if actual_array.dtype.kind == "c":  # compare both parts, as two real numbers
+        dtype = {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
+        actual_array = as_real_array(actual_array)
+        native_array = as_real_array(native_array)
+        precise_array = as_real_array(precise_array)
+    is_floating = actual_array.dtype.kind == "f"
+    if is_floating:
+        mismatch = _nonfinite_mismatch(result, actual_array, native_array)
+        if mismatch is not None:
+            return mismatch
+    if is_floating and not exact:
+        return _compare_floats(result, actual_array, precise_array, dtype, expected, zeros=zeros)
 
-
-def _numbers(
-    result: str, got: Array, want: Array, dtype: str, expected: ExpectedResult, *, zeros: bool
-) -> ResultMismatch | None:
-    got, want = got.astype(np.float64), want.astype(np.float64)
-    if (fault := _nonfinite(result, got, want)) is not None:
-        return fault
-    finite = np.isfinite(want)
-    deviation = np.abs(np.subtract(got, want, out=np.zeros(want.shape), where=finite))
-    nonzero = (want == 0) & (got != 0) & zeros
-    if nonzero.any():
-        nonzero &= np.logical_and.reduce([m == 0 for m in expected.nudged_floats()])
+    wrong = ~_equal_entries(actual_array, native_array)
     tolerance = expected.tolerance
-    given = np.zeros(want.shape) if tolerance is None else allowed_by_check(tolerance, want)
+    if tolerance is None or actual_array.dtype.kind not in "iu":
+        return mismatch_of_entries(result, actual_array, native_array, wrong)
+    actual_array = actual_array.astype(np.float64)
+    native_array = native_array.astype(np.float64)
+    allowed = allowed_by_check(tolerance, native_array)
+    wrong &= np.abs(actual_array - native_array) > allowed
+    return mismatch_of_entries(result, actual_array, native_array, wrong, allowed)
+
+
+def _nonfinite_mismatch(result: str, actual: Array, expected: Array) -> ResultMismatch | None:
+    """Return a mismatch if NaN or infinity stands in place of a number, or a number for those."""
+    wrong = np.where(np.isfinite(expected), ~np.isfinite(actual), ~_equal_entries(actual, expected))
+    mismatch = mismatch_of_entries(result, actual, expected, wrong)
+    if mismatch is None:
+        return None
+    actual_text = format_number(float(actual[mismatch.index]))
+    expected_text = format_number(float(expected[mismatch.index]))
+    sentence = f"{result} holds {actual_text} where {expected_text} is expected"
+    return replace(mismatch, sentence=sentence, kind="nonfinite")
+
+
+def _compare_floats(
+    result: str, actual: Array, precise: Array, dtype: str, expected: ExpectedResult, *, zeros: bool
+) -> ResultMismatch | None:
+    """Compare floating-point entries with the precise expected ones, within the band."""
+    actual = actual.astype(np.float64)
+    precise = precise.astype(np.float64)
+    mismatch = _nonfinite_mismatch(result, actual, precise)
+    if mismatch is not None:
+        return mismatch
+    finite = np.isfinite(precise)
+    deviation = np.abs(np.subtract(actual, precise, out=np.zeros(precise.shape), where=finite))
+    not_zero = (precise == 0) & (actual != 0) & zeros
+    if not_zero.any():
+        stays_zero = [moved == 0 for moved in expected.nudged_floats()]
+        not_zero &= np.logical_and.reduce(stays_zero)
+    allowed = np.zeros(precise.shape)
+    if expected.tolerance is not None:
+        allowed = allowed_by_check(expected.tolerance, precise)
+    if dtype == "bfloat16" and not_zero.any():
+        return mismatch_of_entries(result, actual, precise, not_zero)
+    deviation_beyond = np.where(deviation <= allowed, 0.0, deviation)
     if dtype == "bfloat16":
-        if nonzero.any():
-            return mismatch_of_entries(result, got, want, nonzero)
-        deviation = np.where(deviation <= given, 0.0, deviation)
-        norm = bfloat16_norm(want[finite], expected.input_scale)
-        if float(np.linalg.norm(deviation)) <= norm:
+        norm = bfloat16_norm(precise[finite], expected.input_scale)
+        if float(np.linalg.norm(deviation_beyond)) <= norm:
             return None
-        allowed = np.maximum(norm / math.sqrt(max(1, int(finite.sum()))), given)
-        return mismatch_of_entries(result, got, want, deviation > allowed, allowed)
-    left = np.where(deviation <= given, 0.0, deviation)
-    allowed = np.maximum(
-        tolerance_band(dtype, want, expected.nudged_floats, left, expected.input_scale), given
-    )
-    return mismatch_of_entries(result, got, want, (deviation > allowed) | nonzero, allowed)
+        allowed = np.maximum(norm / math.sqrt(max(1, int(finite.sum()))), allowed)
+        wrong = deviation_beyond > allowed
+    else:
+        band = tolerance_band(
+            dtype, precise, expected.nudged_floats, deviation_beyond, expected.input_scale
+        )
+        allowed = np.maximum(band, allowed)
+        wrong = (deviation > allowed) | not_zero
+    return mismatch_of_entries(result, actual, precise, wrong, allowed)
 
 
-def _scalar(
+def _compare_scalars(
     result: str, observed: Value, expected: ExpectedResult, *, exact: bool
 ) -> ResultMismatch | None:
     native = expected.native
     if native is None or isinstance(native, (str, bool, np.bool_)):
-        plain = bool(observed) if isinstance(observed, np.bool_) else observed
-        wanted = bool(native) if isinstance(native, np.bool_) else native
-        alike = type(plain) is type(wanted) and plain == wanted
-        return None if alike else _of_type(result, observed, describe_value(native))
+        actual_plain = bool(observed) if isinstance(observed, np.bool_) else observed
+        plain = bool(native) if isinstance(native, np.bool_) else native
+        if type(actual_plain) is type(plain) and actual_plain == plain:
+            return None
+        return _type_mismatch(result, observed, describe_value(native))
+
     if isinstance(observed, (np.ndarray, Tensor)) and to_array(observed).ndim == 0:
         observed = to_array(observed)[()]
     is_complex = isinstance(native, np.complexfloating)
-    numbers = (int, float, np.integer, np.inexact if is_complex else np.floating)
-    if isinstance(observed, (bool, np.bool_)) or not isinstance(observed, numbers):
-        return _of_type(result, observed, describe_value(native))
+    number_types = (int, float, np.integer, np.inexact if is_complex else np.floating)
+    if isinstance(observed, (bool, np.bool_)) or not isinstance(observed, number_types):
+        return _type_mismatch(result, observed, describe_value(native))
     if is_complex:
         array = replace(expected, native=np.asarray(native))
-        return _array(result, np.asarray(observed, native.dtype), array, exact=exact, zeros=False)
-    tolerance, whole = expected.tolerance, isinstance(native, (int, np.integer))
-    if whole and observed == native:  # integral floats are fine; exact at any size
-        return None
-    if whole and (exact or tolerance is None):
-        found, wanted = format_distinct_numbers(observed, native)
-        fault: ResultMismatch | None = ResultMismatch(
-            result, "", "values", found, wanted, wrong=1, total=1
-        )
+        observed_array = np.asarray(observed, native.dtype)
+        return _compare_arrays(result, observed_array, array, exact=exact, zeros=False)
+
+    if isinstance(native, (int, np.integer)):
+        mismatch = _compare_with_integer(result, observed, expected, exact=exact)
     else:
-        got, want = (
-            np.asarray(float(v)) for v in (observed, native if exact else expected.precise)
-        )
-        if not (exact or whole):
-            fault = _numbers(result, got, want, expected.dtype, expected, zeros=False)
-        elif (fault := _nonfinite(result, got, want)) is None:
-            wrong, allowed = ~_equal(got, want), None
-            if tolerance is not None and not exact:
-                allowed = allowed_by_check(tolerance, want)
-                wrong &= np.abs(got - want) > allowed
-            fault = mismatch_of_entries(result, got, want, wrong, allowed)
-    if fault is None:
+        mismatch = _compare_with_float(result, observed, expected, exact=exact)
+    if mismatch is None:
         return None
-    sentence = f"{result} is {fault.observed}, expected {fault.expected}"
-    return replace(fault, sentence=sentence, index=None, arrays=None)
+    sentence = f"{result} is {mismatch.observed}, expected {mismatch.expected}"
+    return replace(mismatch, sentence=sentence, index=None, arrays=None)
+
+
+def _compare_with_integer(
+    result: str, observed: Value, expected: ExpectedResult, *, exact: bool
+) -> ResultMismatch | None:
+    """Compare a number with an expected integer; integral floats may be equal to it."""
+    native = expected.native
+    if observed == native:  # exact at any size
+        return None
+    tolerance = expected.tolerance
+    if exact or tolerance is None:
+        actual_text, expected_text = format_distinct_numbers(observed, native)
+        return ResultMismatch(result, "", "values", actual_text, expected_text, wrong=1, total=1)
+    actual = np.asarray(float(observed))
+    precise = np.asarray(float(expected.precise))
+    mismatch = _nonfinite_mismatch(result, actual, precise)
+    if mismatch is not None:
+        return mismatch
+    allowed = allowed_by_check(tolerance, precise)
+    wrong = ~_equal_entries(actual, precise) & (np.abs(actual - precise) > allowed)
+    return mismatch_of_entries(result, actual, precise, wrong, allowed)
+
+
+def _compare_with_float(
+    result: str, observed: Value, expected: ExpectedResult, *, exact: bool
+) -> ResultMismatch | None:
+    actual = np.asarray(float(observed))
+    if not exact:
+        precise = np.asarray(float(expected.precise))
+        return _compare_floats(result, actual, precise, expected.dtype, expected, zeros=False)
+    native = np.asarray(float(expected.native))
+    mismatch = _nonfinite_mismatch(result, actual, native)
+    if mismatch is not None:
+        return mismatch
+    return mismatch_of_entries(result, actual, native, ~_equal_entries(actual, native))
 
 
 def mismatch_of_entries(
-    result: str, got: Array, want: Array, wrong: Array, allowed: Array | float | None = None
+    result: str, actual: Array, expected: Array, wrong: Array, allowed: Array | float | None = None
 ) -> ResultMismatch | None:
-    """A fault about the entries that are wrong, if any; it points at the first of the worst.
+    """Return a mismatch if any entries are wrong; it points at the first of the worst.
 
-    All arrays have one shape; `allowed` is None where entries have to be equal.
+    All arrays have one shape; `allowed` is None if entries have to be equal.
     """
     if not wrong.any():
         return None
     with np.errstate(all="ignore"):
-        size = np.where(wrong, np.abs(got.astype(np.float64) - want.astype(np.float64)), -1.0)
+        deviation = np.abs(actual.astype(np.float64) - expected.astype(np.float64))
+        size = np.where(wrong, deviation, -1.0)
     worst = int(np.argmax(np.where(np.isnan(size), np.inf, size)))
-    at = tuple(int(i) for i in np.unravel_index(worst, wrong.shape))
-    observed, expected = format_distinct_numbers(got[at], want[at])
-    count, total = int(wrong.sum()), int(wrong.size)
-    sentence = f"{result} differs in {count:,} of {total:,} {'entry' if total == 1 else 'entries'}"
+    index = tuple(int(i) for i in np.unravel_index(worst, wrong.shape))
+    actual_text, expected_text = format_distinct_numbers(actual[index], expected[index])
+    allowed_text = None
+    if allowed is not None:
+        allowed_text = format_band(float(np.broadcast_to(allowed, wrong.shape)[index]))
+    count = int(wrong.sum())
+    total = int(wrong.size)
+    noun = "entry" if total == 1 else "entries"
     return ResultMismatch(
-        result, sentence, "values", observed, expected,
-        None if allowed is None else format_band(float(np.broadcast_to(allowed, wrong.shape)[at])),
-        at, count, total, (got, want, wrong),
-    )  # fmt: skip
-
-
-def _of_parts(value: Value) -> str:
-    """The dtype of the numbers in an array or a tensor, that of both parts of a complex one."""
-    dtype = dtype_of(value)
-    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
-
-
-def _equal(a: Array, b: Array) -> Array:
-    same = a == b
-    return np.asarray(same | (np.isnan(a) & np.isnan(b)) if a.dtype.kind in "fc" else same)
-
-
-def _of_type(result: str, observed: Value, expected: str, note: str = "") -> ResultMismatch:
-    found = describe_value(observed)
-    return ResultMismatch(
-        result, f"{result} is {found}{note}, expected {expected}", "type", found, expected
+        result=result,
+        sentence=f"{result} differs in {count:,} of {total:,} {noun}",
+        kind="values",
+        observed=actual_text,
+        expected=expected_text,
+        allowed=allowed_text,
+        index=index,
+        wrong=count,
+        total=total,
+        arrays=(actual, expected, wrong),
     )
+
+
+def _equal_entries(a: Array, b: Array) -> Array:
+    """Return where entries are equal; NaN equals NaN."""
+    equal = a == b
+    if a.dtype.kind in "fc":
+        equal = equal | (np.isnan(a) & np.isnan(b))
+    return np.asarray(equal)
+
+
+def _type_mismatch(result: str, observed: Value, expected: str, note: str = "") -> ResultMismatch:
+    description = describe_value(observed)
+    sentence = f"{result} is {description}{note}, expected {expected}"
+    return ResultMismatch(result, sentence, "type", observed=description, expected=expected)

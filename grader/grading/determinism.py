@@ -1,4 +1,4 @@
-"""Run a program again: does it remember calls, does it always compute the same?"""
+"""Run a program again, to find out if it depends on earlier calls or on chance."""
 
 from __future__ import annotations
 
@@ -14,117 +14,129 @@ from grader.grading.values import same_value
 from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.remote_program import RemoteProgram
 
-RERUNS = 2  # of each kind: who draws numbers at random is wrong now and right then
-MAX_REPLAYED_CALLS = 40  # of those before, that are made again
-MAX_RERUN_NANOSECONDS = 500_000_000  # of CPU time: what takes longer is not looked into further
-RunCall = tuple[str, CaseRecipe]  # of a run on a case
+RERUNS = 2  # for each history of calls: random results may be right once and wrong once
+MAX_REPLAYED_CALLS = 40  # earlier calls that are made again
+MAX_RERUN_NANOSECONDS = 500_000_000  # of CPU time; a slower program is not examined further
+RunCall = tuple[str, CaseRecipe]  # a run and a case
 
 
 def rerun_in_fresh_module(evaluation: Evaluation, calls: Sequence[RunCall]) -> Outcome | None:
-    """What the submission, loaded anew, computes in the last of these calls; None where it raises.
+    """Load the submission again, make these calls and return the last outcome.
 
-    What it has left outside of its own module is still there.
+    Returns None if the last call raises.  State outside of the submission's module is kept.
 
     Raises:
-        WorkerError: its process did not survive it.
+        WorkerError: The process did not survive.
     """
-    found = None
     program = replace(evaluation.submission, name=f"{evaluation.submission.name}, anew")
     try:
         program.load(())
     except ProgramError:
         return None
+    outcome = None
     for run, case in calls:
         try:
             with evaluation.limits_applied(case):
                 program.limits = evaluation.submission.limits
                 inputs = evaluation.inputs(case, run)
-                found = program.run(evaluation.steps(run), inputs, evaluation.wanted_results[run])
+                outcome = program.run(evaluation.steps(run), inputs, evaluation.wanted_results[run])
         except ProgramError:
-            found = None
-    return found
+            outcome = None
+    return outcome
 
 
 def depends_on_earlier_calls(
     evaluation: Evaluation, run: str, case: CaseRecipe, results: Sequence[str] | None = None
 ) -> bool:
-    """Whether the submission is wrong on a case only because something was called before.
+    """Return True if the submission is wrong on a case only because of an earlier call.
 
-    It is so where `results` (all that some check looks at, if not given) are right, and the same
-    every time, with nothing called before, and wrong likewise after a call of the same case or
-    after the calls that came before it in the grade.  Where finding out takes more than half a
-    second of CPU time, the answer is no.
+    Then `results` (default: all that some check needs) are right and always the same if nothing was
+    called before, but always wrong after a call on the same case, or after the calls that came
+    before it in the grade.  Returns False if this takes more than half a second of CPU time.
 
     Raises:
-        WorkerError: the submission's process did not survive being asked again.
-        BankFault: the reference fails on the case.
+        WorkerError: The submission's process did not survive.
+        BankProgramError: The reference fails on the case.
     """
     names = evaluation.wanted_results[run] if results is None else tuple(results)
-    worker, call, called = evaluation.submission.worker, (run, case), evaluation.calls_made
-    began = worker.cpu_nanoseconds() or 0
+    call = (run, case)
+    calls_made = evaluation.calls_made
+    worker = evaluation.submission.worker
+    start = worker.cpu_nanoseconds() or 0
 
-    def always(before: Sequence[RunCall], *, is_wrong: bool) -> bool:
-        """Whether it is wrong, or right, and the same every time."""
-        calls = (*before, call)
+    def is_always(history: Sequence[RunCall], *, wrong: bool) -> bool:
+        """Return True if the call after this history is always wrong, or always right."""
+        calls = (*history, call)
         first = rerun_in_fresh_module(evaluation, calls)
-        wrong = first is None or any(find_mismatch(evaluation, run, case, n, first) for n in names)
-        if wrong is not is_wrong:
+        is_wrong = first is None or any(
+            find_mismatch(evaluation, run, case, name, first) for name in names
+        )
+        if is_wrong is not wrong:
             return False
         for _ in range(1, RERUNS):
-            if (worker.cpu_nanoseconds() or 0) - began > MAX_RERUN_NANOSECONDS:
+            if (worker.cpu_nanoseconds() or 0) - start > MAX_RERUN_NANOSECONDS:
                 return False
-            if not _same(first, rerun_in_fresh_module(evaluation, calls), names):
+            if not _same_outcome(first, rerun_in_fresh_module(evaluation, calls), names):
                 return False
         return True
 
-    here = called.index(call) if call in called else len(called)
-    histories = ([call], called[:here][-MAX_REPLAYED_CALLS:])
-    return always((), is_wrong=False) and any(
-        history and always(history, is_wrong=True) for history in histories
-    )
+    position = calls_made.index(call) if call in calls_made else len(calls_made)
+    calls_before = calls_made[:position][-MAX_REPLAYED_CALLS:]
+    if not is_always((), wrong=False):
+        return False
+    if is_always([call], wrong=True):
+        return True
+    return bool(calls_before) and is_always(calls_before, wrong=True)
 
 
 def require_deterministic(
-    evaluation: Evaluation, program: RemoteProgram, *, patience: float = math.inf
+    evaluation: Evaluation, program: RemoteProgram, *, max_seconds: float = math.inf
 ) -> None:
-    """Run a right program once more on every case, and hold it against the reference.
+    """Run the reference again on every case and require the same results.
 
-    Chance in a reference would widen the band by itself, and verdicts would be luck.  The cases are
-    taken in the other order, so that a program is caught too that counts its calls.
+    Chance in a reference would widen the band, and verdicts would depend on luck.  The cases are
+    taken in reverse order, to catch a program that counts its calls as well.
 
-    The program is the reference itself, or another process's; after `patience` seconds no further
-    case is tried.
+    Args:
+        evaluation: Has the results to compare with.
+        program: The reference itself, or the same program in another process.
+        max_seconds: No further case is tried after this time.
 
     Raises:
-        BankFault: a result differs by more than ways of rounding do, or the reference fails.
+        BankProgramError: The reference fails, or a result differs by more than rounding.
     """
-    began = time.monotonic()
-    fresh = evaluation.with_submission(replace(program))  # of which nothing is known
-    every = [(c.run, case) for c in evaluation.checks for case in evaluation.cases_of(c)]
-    for run in dict.fromkeys(run for run, _ in every):
-        cases = {case.name: case for one, case in reversed(every) if one == run}.values()
+    start = time.monotonic()
+    fresh = evaluation.with_submission(replace(program))  # remembers nothing of this program
+    cells = [
+        (check.run, case) for check in evaluation.checks for case in evaluation.cases_of(check)
+    ]
+    for run in dict.fromkeys(run for run, _ in cells):
+        cases = {case.name: case for case_run, case in reversed(cells) if case_run == run}.values()
         fresh.prefetch([fresh.submission], run, cases)
         for case in cases:
-            if time.monotonic() - began > patience:
+            if time.monotonic() - start > max_seconds:
                 return
             first = evaluation.reference_outcome(run, case)
             with blame_bank(f"the reference fails on case {case.name} again"):
-                again = fresh.submission_outcome(run, case)
+                second = fresh.submission_outcome(run, case)
             for name in evaluation.wanted_results[run]:
-                if not same_value(first.values[name], again.values.get(name), case.dtype):
-                    driven = any(
-                        step.owner in {"driver", "judge"} for step in evaluation.steps(run)
-                    )
-                    who = "the reference, or the driver," if driven else "the reference"
-                    raise BankProgramError(
-                        f"{who} is not deterministic: computed twice from the same inputs, {name} "
-                        f"of case {case.name} is not the same; take the chance out of it"
-                    )
+                if not same_value(first.values[name], second.values.get(name), case.dtype):
+                    raise _chance_error(evaluation, run, case, name)
 
 
-def _same(one: Outcome | None, other: Outcome | None, names: Sequence[str]) -> bool:
-    """Whether two runs came to the very same results."""
-    if one is None or other is None:
-        return one is other
-    mine, theirs = one.values, other.values
-    return all(same_value(mine.get(n), theirs.get(n), exact=True) for n in names)
+def _chance_error(
+    evaluation: Evaluation, run: str, case: CaseRecipe, result: str
+) -> BankProgramError:
+    has_driver = any(step.owner in {"driver", "judge"} for step in evaluation.steps(run))
+    culprit = "the reference, or the driver," if has_driver else "the reference"
+    return BankProgramError(
+        f"{culprit} is not deterministic: computed twice from the same inputs, {result} "
+        f"of case {case.name} is not the same; take the chance out of it"
+    )
+
+
+def _same_outcome(a: Outcome | None, b: Outcome | None, names: Sequence[str]) -> bool:
+    """Return True if two runs have exactly the same results."""
+    if a is None or b is None:
+        return a is b
+    return all(same_value(a.values.get(n), b.values.get(n), exact=True) for n in names)

@@ -1,8 +1,8 @@
-"""What to show of a mismatch: small slices of arrays, side by side, with what matters marked."""
+"""Pictures of a mismatch: slices of arrays, side by side, with the wrong entries marked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,139 +15,168 @@ from grader.model.number_format import format_aligned_numbers, format_shape
 from grader.model.report import Bar, Bars, Entries, Grids, Panel
 from grader.model.spec import Show
 
-MAX_SLICE_SHAPE = (8, 12)  # rows and columns of a slice that a reader can take in
-MAX_UNASKED_ENTRIES = 16  # entries of an input that is shown though nobody asks for it
-MAX_ENTRIES = 512  # of a result that goes into a report whole: 20 KB of JSON
+MAX_SLICE_SHAPE = (8, 12)  # rows and columns of a slice: more cannot be taken in at a glance
+MAX_UNASKED_ENTRIES = 16  # entries of an input that is shown though the question does not ask
+MAX_ENTRIES = 512  # entries of a result that goes into a report as a whole: 20 KB of JSON
+
+Index = tuple[int, ...]
+Window = tuple[int, int, int]  # kernel, stride, padding
 
 
 def make_bars(
-    text: Callable[[float], str], *values: tuple[str, float], details: tuple[str, ...] = ()
+    format_value: Callable[[float], str],
+    *values: tuple[str, float],
+    details: tuple[str, ...] = (),
 ) -> Bars:
-    """Values with their labels, each written as `text` says."""
-    return Bars(tuple(Bar(label, value, text(value)) for label, value in values), details)
+    """Return bars of labeled values."""
+    bars = tuple(Bar(label, value, format_value(value)) for label, value in values)
+    return Bars(bars, details)
 
 
 def make_grids(
-    evaluation: Evaluation, case: CaseRecipe, fault: ResultMismatch, show: Show, run: str
+    evaluation: Evaluation, case: CaseRecipe, mismatch: ResultMismatch, show: Show, run: str
 ) -> Grids | None:
-    """Inputs next to the result, yours and expected, cut to the slice with the worst entry.
+    """Return inputs next to the actual and the expected result, cut to the worst entry's slice.
 
-    Where all arrays of the case are small, all are shown, so that it can be done by hand.
+    If all arrays of the case are small, all inputs are shown, so the case can be worked by hand.
     """
-    if fault.arrays is None or fault.index is None or not fault.arrays[0].ndim:
+    if mismatch.arrays is None or mismatch.index is None or not mismatch.arrays[0].ndim:
         return None
-    observed, expected, wrong = fault.arrays
+    observed, expected, wrong = mismatch.arrays
     drawn = evaluation.drawn_inputs(case)
-    window = _window(show, drawn)
-    needed = run_inputs(steps_producing(evaluation.steps(run), fault.result))
-    arrays = {
-        name: value
-        for name in dict.fromkeys((*show.beside, *needed))
-        if isinstance(value := drawn.get(name), np.ndarray) and value.ndim and value.size
-    }
-    small = all(value.size <= MAX_UNASKED_ENTRIES for value in arrays.values())
-    panels = [
-        _input(name, value, observed.shape, fault.index, window)
-        if name in show.beside
-        else _panel(name, value, (0,) * value.ndim, focus=())
-        for name, value in arrays.items()
-        if small or name in show.beside
-    ]
-    panels.append(_panel(f"{fault.result}, yours", observed, fault.index, wrong=wrong))
-    panels.append(_panel(f"{fault.result}, expected", expected, fault.index))
+    window = _pooling_window(show, drawn)
+    needed = run_inputs(steps_producing(evaluation.steps(run), mismatch.result))
+    arrays = {}
+    for name in dict.fromkeys((*show.beside, *needed)):
+        value = drawn.get(name)
+        if isinstance(value, np.ndarray) and value.ndim and value.size:
+            arrays[name] = value
+    are_all_small = all(array.size <= MAX_UNASKED_ENTRIES for array in arrays.values())
+    panels = []
+    for name, array in arrays.items():
+        if name in show.beside:
+            panels.append(_input_panel(name, array, observed.shape, mismatch.index, window))
+        elif are_all_small:
+            panels.append(_panel(name, array, (0,) * array.ndim, focus=()))
+    yours = f"{mismatch.result}, yours"
+    panels.append(_panel(yours, observed, mismatch.index, wrong=wrong))
+    panels.append(_panel(f"{mismatch.result}, expected", expected, mismatch.index))
     if wrong.size > MAX_ENTRIES:
         return Grids(tuple(panels))
-    yours, right = (tuple(map(float, array.ravel())) for array in (observed, expected))
-    places = tuple(np.flatnonzero(wrong).tolist())
-    return Grids(tuple(panels), Entries(observed.shape, yours, right, places))
-
-
-def _window(show: Show, drawn: dict[str, Any]) -> tuple[int, int, int] | None:
-    """Kernel, stride and padding, where the question names them and they are numbers."""
-    values = [drawn.get(v) if isinstance(v, str) else v for v in show.window or ()]
-    numbers = [v for v in values if isinstance(v, int)]
-    return (numbers[0], numbers[1], numbers[2]) if len(numbers) == len(values) == 3 else None
-
-
-def _input(
-    name: str,
-    value: Array,
-    shape: tuple[int, ...],
-    index: tuple[int, ...],
-    window: tuple[int, int, int] | None,
-) -> Panel:
-    """An input, cut to the place of the result's entry, with the entry's window in focus."""
-    near = tuple(min(i, n - 1) for i, n in zip(index, value.shape, strict=False))
-    near += (0,) * (value.ndim - len(near))
-    alike = value.shape == shape
-    if window is None or value.ndim != len(shape) or value.ndim < 2:
-        # Rows of another shape (targets): show the row, and point at no entry of it.
-        return _panel(name, value, near, focus=None if alike or value.ndim < 2 else ())
-    kernel, stride, padding = window
-    rows, columns = (
-        # The result has one entry a window, or one an input: then the first window that holds it.
-        (max(0, -(-(i + padding - kernel + 1) // stride)) if alike else i) * stride - padding
-        for i in index[-2:]
+    entries = Entries(
+        shape=observed.shape,
+        yours=tuple(map(float, observed.ravel())),
+        expected=tuple(map(float, expected.ravel())),
+        wrong=tuple(np.flatnonzero(wrong).tolist()),
     )
-    if not alike:
-        centre = (rows + kernel // 2, columns + kernel // 2)
-        near = near[:-2] + tuple(
-            min(max(c, 0), n - 1) for c, n in zip(centre, value.shape[-2:], strict=True)
+    return Grids(tuple(panels), entries)
+
+
+def _pooling_window(show: Show, drawn: Mapping[str, Any]) -> Window | None:
+    """Return kernel, stride and padding, if the question names them and they are integers."""
+    numbers = []
+    for entry in show.window or ():
+        value = drawn.get(entry) if isinstance(entry, str) else entry
+        if not isinstance(value, int):
+            return None
+        numbers.append(value)
+    return (numbers[0], numbers[1], numbers[2]) if len(numbers) == 3 else None
+
+
+def _input_panel(
+    name: str, array: Array, result_shape: Index, index: Index, window: Window | None
+) -> Panel:
+    """Return an input, cut to the place of the result's entry, with the entry's window in focus."""
+    has_result_shape = array.shape == result_shape
+    nearest = tuple(min(i, length - 1) for i, length in zip(index, array.shape, strict=False))
+    nearest += (0,) * (array.ndim - len(nearest))
+    if window is None or array.ndim != len(result_shape) or array.ndim < 2:
+        # An array of another shape (targets): show the row, without pointing at an entry.
+        points_at_entry = has_result_shape or array.ndim < 2
+        return _panel(name, array, nearest, focus=None if points_at_entry else ())
+
+    kernel, stride, padding = window
+    corner = []
+    for position in index[-2:]:
+        window_number = position
+        if has_result_shape:  # one entry per input: take the first window that holds it
+            window_number = max(0, -(-(position + padding - kernel + 1) // stride))
+        corner.append(window_number * stride - padding)
+    top, left = corner
+    if not has_result_shape:
+        center = (top + kernel // 2, left + kernel // 2)
+        nearest = nearest[:-2] + tuple(
+            min(max(position, 0), length - 1)
+            for position, length in zip(center, array.shape[-2:], strict=True)
         )
-    focus = [(rows + r, columns + c) for r in range(kernel) for c in range(kernel)]
-    panel = _panel(name, value, near, focus=focus)
-    if alike and len(panel.focus) == sum(map(len, panel.rows)):
-        return _panel(name, value, near)  # a window that is all there is to see points at nothing
+    focus = [(top + row, left + column) for row in range(kernel) for column in range(kernel)]
+    panel = _panel(name, array, nearest, focus=focus)
+    if has_result_shape and len(panel.focus) == sum(map(len, panel.rows)):
+        return _panel(name, array, nearest)  # the window covers all that is shown
     return panel
 
 
 def _panel(
     title: str,
     array: Array,
-    index: tuple[int, ...],
+    index: Index,
     *,
     wrong: Array | None = None,
     focus: Collection[tuple[int, int]] | None = None,
 ) -> Panel:
-    """The rows and columns around an entry, at most `MOST`, and which entries are wrong.
+    """Return the rows and columns around an entry, and mark the wrong entries.
 
-    Where `focus` gives no rows and columns to point at, that is the entry itself.
+    The panel has at most `MAX_SLICE_SHAPE`.  `focus` has the rows and columns to point at (default:
+    the entry itself).
     """
-    kept = 2 if focus else 1  # columns; rows too, where they are pointed at
-    long = [axis for axis, length in enumerate(array.shape[:-kept]) if length > 1]
-    long += range(max(array.ndim - kept, 0), array.ndim)
-    shape, places, axes = array.shape, [*map(str, index)], [*range(array.ndim)][-2:]
-    if len(long) == 2 < array.ndim:  # sides of one entry say nothing
-        wrong = None if wrong is None else wrong.squeeze(_others(long, array))
-        array, index = array.squeeze(_others(long, array)), (index[long[0]], index[long[1]])
-        axes = long
-    lead, entry = index[:-2], (index[-2] if array.ndim > 1 else 0, index[-1])
-    plane = np.atleast_2d(array[lead])
-    rows, columns = (
-        slice(start := max(0, min(i - most // 2, n - most)), min(start + most, n))
-        for i, n, most in zip(entry, plane.shape, MAX_SLICE_SHAPE, strict=True)
-    )
-    shown = plane[rows, columns]
-    marked: Any = [] if wrong is None else np.argwhere(np.atleast_2d(wrong[lead])[rows, columns])
-    texts = iter(format_aligned_numbers(shown.reshape(-1).tolist()))
-    for axis, part in zip(axes, (rows, columns)[-len(axes) :], strict=True):
-        whole = part == slice(0, shape[axis])
-        places[axis] = ":" if whole else f"{part.start}:{part.stop}"
+    full_shape = array.shape
+    places = [str(position) for position in index]
+    axes = _shown_axes(array.shape, 2 if focus else 1)
+    if len(axes) == 2 < array.ndim:  # leave out axes of length 1
+        others = tuple(axis for axis in range(array.ndim) if axis not in axes)
+        array = array.squeeze(others)
+        wrong = None if wrong is None else wrong.squeeze(others)
+        index = (index[axes[0]], index[axes[1]])
+    else:
+        axes = list(range(array.ndim))[-2:]
+
+    leading = index[:-2]
+    entry = (index[-2] if array.ndim > 1 else 0, index[-1])
+    plane = np.atleast_2d(array[leading])
+    rows = _slice_around(entry[0], plane.shape[0], MAX_SLICE_SHAPE[0])
+    columns = _slice_around(entry[1], plane.shape[1], MAX_SLICE_SHAPE[1])
+    part = plane[rows, columns]
+    marked: Any = []
+    if wrong is not None:
+        marked = np.argwhere(np.atleast_2d(wrong[leading])[rows, columns])
+    for axis, cut in zip(axes, (rows, columns)[-len(axes) :], strict=True):
+        is_whole = cut == slice(0, full_shape[axis])
+        places[axis] = ":" if is_whole else f"{cut.start}:{cut.stop}"
     note = ""
-    if shown.size < array.size:
-        note = f"entries [{', '.join(places)}] of shape {format_shape(shape)}"
+    if part.size < array.size:
+        note = f"entries [{', '.join(places)}] of shape {format_shape(full_shape)}"
+    texts = format_aligned_numbers(part.reshape(-1).tolist())
+    width = part.shape[1]
+    in_focus = [entry] if focus is None else focus
     return Panel(
-        title,
-        tuple(tuple(next(texts) for _ in range(shown.shape[1])) for _ in range(shown.shape[0])),
-        frozenset((int(r), int(c)) for r, c in marked),
-        frozenset(
-            (r - rows.start, c - columns.start)
-            for r, c in ([entry] if focus is None else focus)
-            if rows.start <= r < rows.stop and columns.start <= c < columns.stop
+        title=title,
+        rows=tuple(tuple(texts[row * width : (row + 1) * width]) for row in range(part.shape[0])),
+        wrong=frozenset((int(row), int(column)) for row, column in marked),
+        focus=frozenset(
+            (row - rows.start, column - columns.start)
+            for row, column in in_focus
+            if rows.start <= row < rows.stop and columns.start <= column < columns.stop
         ),
-        note,
+        note=note,
     )
 
 
-def _others(axes: Collection[int], array: Array) -> tuple[int, ...]:
-    return tuple(axis for axis in range(array.ndim) if axis not in axes)
+def _shown_axes(shape: Index, kept: int) -> list[int]:
+    """Return the last axes, as many as are kept, and all others that are longer than 1."""
+    first_kept = max(len(shape) - kept, 0)
+    return [axis for axis, length in enumerate(shape) if axis >= first_kept or length > 1]
+
+
+def _slice_around(position: int, length: int, max_length: int) -> slice:
+    start = max(0, min(position - max_length // 2, length - max_length))
+    return slice(start, min(start + max_length, length))

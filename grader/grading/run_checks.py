@@ -1,4 +1,4 @@
-"""Carry out the checks of a question, in their order, as far as each is asked."""
+"""Run the checks of a question, in their order, until the submission is stopped."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from grader import forms
-from grader.grading.case_by_case import CaseFinding, SubmissionStopped
+from grader.grading.case_by_case import SubmissionStopped
 from grader.grading.check_order import CheckSchedule, first_blocking_failure, skipped_result
 from grader.grading.evaluation import BankProgramError, Evaluation
 from grader.grading.kinds import registry
-from grader.grading.submission import missing_functions
+from grader.grading.submission import SubmissionProblem, missing_functions
 from grader.model.report import NON_FAILING_VERDICTS, CheckResult, Clause, Verdict
 from grader.model.spec import Check, Spec
 from grader.sandbox import OutOfTime
@@ -19,84 +19,86 @@ from grader.sandbox.client import WorkerClient
 
 def run_checks(
     evaluation: Evaluation,
-    failing: Callable[[], None] = lambda: None,
-    counting: Collection[int] | None = None,
+    on_failure: Callable[[], None] = lambda: None,
+    counted_parts: Collection[int] | None = None,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> tuple[CheckResult, ...]:
-    """Carry out the checks, but not those whose needs did not pass or whose process is gone.
+    """Run the checks, except for those that are skipped; return results in the question's order.
 
-    A part is asked once those before it that count pass: `counting` has the numbers of these, all
-    if not given.  `failing` is called whenever a check is not passed, before the next one is
-    carried out; `progress` before each that is tried, with its number and how many there are.  The
-    results are in the order of the question.
+    Args:
+        evaluation: The submission, the reference and the cases.
+        on_failure: Called after each check that fails.
+        counted_parts: The numbers of the parts that must pass before the next part is asked
+            (default: all).
+        progress: Called before each check that runs, with its number and the number of checks.
 
     Raises:
-        BankFault: the reference or the spec fails, or takes too long.
+        BankProgramError: The reference or the spec fails, or takes too long.
     """
     spec = evaluation.question.spec
-    counting = range(1, len(spec.parts) + 1) if counting is None else counting
-    schedule = CheckSchedule(spec, counting)
-    gone: str | None = None
-    unwritten: dict[str, str] = {}  # by sentence on what is not written, the first check with it
+    if counted_parts is None:
+        counted_parts = range(1, len(spec.parts) + 1)
+    schedule = CheckSchedule(spec, counted_parts)
+    results = schedule.results_so_far
+    stopped_by: str | None = None  # id of the check in which the process ended
+    first_with_problem: dict[str, str] = {}  # check id, by the sentence on missing functions
     for part, check in schedule.order:
         result = schedule.result_if_skipped(part, check)
         evaluation.parts_asked = schedule.last_asked_part
         is_asked = part <= schedule.last_asked_part
-        if gone is not None and is_asked and (result is None or result.blocked_by == gone):
-            result = skipped_result(part, check, gone, f"the process was stopped in {gone}")
-        lacking = _lacking(evaluation, part, check)
-        if result is None and lacking and _calls_what_is_missing(evaluation, check):
-            result = _stopping(check, lacking.verdict, lacking.sentence)
-        kind, left_out = (
-            registry.kind_named(check.kind),
-            check.stretch and not evaluation.measures_stretch,
-        )
-        if (
-            result is None and left_out and not kind.is_timed
-        ):  # a race tries inputs that nobody knows
-            result = _stopping(check, Verdict.SKIPPED, "not measured")
+        if stopped_by and is_asked and (result is None or result.blocked_by == stopped_by):
+            message = f"the process was stopped in {stopped_by}"
+            result = skipped_result(part, check, stopped_by, message)
+        problem = _missing_functions_of_part(evaluation, part, check)
         if result is None:
-            progress(len(schedule.results_so_far) + 1, len(spec.checks))
+            result = _result_without_running(evaluation, check, problem)
+        if result is None:
+            progress(len(results) + 1, len(spec.checks))
             try:
-                result = kind.run_check(evaluation, check)
+                result = registry.kind_named(check.kind).run_check(evaluation, check)
             except SubmissionStopped as stop:
-                result, gone = stop.result, check.id
+                result = stop.result
+                stopped_by = check.id
             except OutOfTime:
-                done = schedule.results_so_far.values()
-                decided = any(c.verdict not in NON_FAILING_VERDICTS and not c.stretch for c in done)
-                late = deadline_note(evaluation.submission.worker, decided=decided)
-                result, gone = _stopping(check, Verdict.LIMIT, late), check.id
-        if lacking is not None and result.verdict not in NON_FAILING_VERDICTS:
-            # What is not written yet is all that is said of it, though it may be wrong in more.
-            first = unwritten.setdefault(lacking.sentence, check.id)
+                result = _deadline_result(evaluation, check, results.values())
+                stopped_by = check.id
+        if problem is not None and result.verdict not in NON_FAILING_VERDICTS:
+            # Only the missing functions are reported, though the code may have other faults.
+            first = first_with_problem.setdefault(problem.sentence, check.id)
             result = skipped_result(part, check, first, f"needs {first}")
             if first == check.id:
-                result = _stopping(check, lacking.verdict, lacking.sentence)
-        worked = any(c.verdict is Verdict.PASS for c in schedule.results_so_far.values())
-        clauses, estimate = _broken(spec, check, result, worked=worked), _of_estimate(spec, check)
-        schedule.results_so_far[check.id] = replace(
-            result, part=part, clauses=clauses, estimate=estimate
+                result = _result(check, problem.verdict, problem.sentence)
+        has_passed_any = any(other.verdict is Verdict.PASS for other in results.values())
+        results[check.id] = replace(
+            result,
+            part=part,
+            clauses=_broken_clauses(spec, check, result, code_works=has_passed_any),
+            estimate=_depends_on_estimate(spec, check),
         )
         if result.verdict not in NON_FAILING_VERDICTS:
-            failing()
-    return tuple(schedule.results_so_far[check.id] for check in spec.checks)
+            on_failure()
+    return tuple(results[check.id] for check in spec.checks)
 
 
 def missing_functions_note(
-    evaluation: Evaluation, checks: Collection[CheckResult], counting: Collection[int]
+    evaluation: Evaluation, checks: Collection[CheckResult], counted_parts: Collection[int]
 ) -> str:
-    """Return the sentence on what the program does not define yet, if that is why it fails."""
-    root = first_blocking_failure({check.id: check for check in checks}, counting)
-    if root is None or forms.form_of(evaluation.question.spec).is_text:
+    """Return the sentence on missing functions if they are why the submission fails, else ""."""
+    root = first_blocking_failure({check.id: check for check in checks}, counted_parts)
+    spec = evaluation.question.spec
+    if root is None or forms.form_of(spec).is_text:
         return ""
-    check = next(one for one in evaluation.question.spec.checks if one.id == root.id)
-    lacking = _lacking(evaluation, root.part, check)
-    return lacking.sentence if lacking and lacking.sentence == root.message else ""
+    (check,) = (check for check in spec.checks if check.id == root.id)
+    problem = _missing_functions_of_part(evaluation, root.part, check)
+    return problem.sentence if problem and problem.sentence == root.message else ""
 
 
-def _lacking(evaluation: Evaluation, part: int, check: Check) -> CaseFinding | None:
-    """Return what a program lacks of what the part of a check asks for; of answers, its own."""
-    question, submission = evaluation.question, evaluation.submission
+def _missing_functions_of_part(
+    evaluation: Evaluation, part: int, check: Check
+) -> SubmissionProblem | None:
+    """Return which functions of a check's part are missing; of answers, those of the check."""
+    question = evaluation.question
+    submission = evaluation.submission
     loaded = submission.loaded
     if loaded is None or not (loaded.missing or loaded.stubs or loaded.uncallable):
         return None
@@ -106,55 +108,86 @@ def _lacking(evaluation: Evaluation, part: int, check: Check) -> CaseFinding | N
     return missing_functions(loaded, names, question, submission.filename)
 
 
-def _calls_what_is_missing(evaluation: Evaluation, check: Check) -> bool:
-    """Return True if a step of a check's run calls what the file does not define."""
-    loaded, question = evaluation.submission.loaded, evaluation.question
-    called = question.functions_called_by_runs({check.run})
-    return loaded is not None and not {*loaded.missing, *dict(loaded.uncallable)}.isdisjoint(called)
+def _result_without_running(
+    evaluation: Evaluation, check: Check, problem: SubmissionProblem | None
+) -> CheckResult | None:
+    """Return the result of a check that cannot run, or is not measured in this grade."""
+    if problem is not None and _calls_missing_function(evaluation, check):
+        return _result(check, problem.verdict, problem.sentence)
+    if check.stretch and not evaluation.measures_stretch:
+        # A race runs even so: its secret inputs decide if results are right.
+        if not registry.kind_named(check.kind).is_timed:
+            return _result(check, Verdict.SKIPPED, "not measured")
+    return None
 
 
-def _of_estimate(spec: Spec, check: Check) -> bool:
-    """Whether a check, or one that it needs, is of an estimate."""
-    needed = (one for one in spec.checks if one.id in check.needs)
-    hides = (
-        registry.kind_named(check.kind).hides_expected and not forms.form_of(spec).shows_expected
-    )
-    return hides or any(_of_estimate(spec, one) for one in needed)
+def _calls_missing_function(evaluation: Evaluation, check: Check) -> bool:
+    """Return True if a step of a check's run calls a function that the file does not define."""
+    loaded = evaluation.submission.loaded
+    if loaded is None:
+        return False
+    called = evaluation.question.functions_called_by_runs({check.run})
+    return not {*loaded.missing, *dict(loaded.uncallable)}.isdisjoint(called)
 
 
-def _broken(spec: Spec, check: Check, result: CheckResult, *, worked: bool) -> tuple[Clause, ...]:
-    """The clauses that a result breaks.
+def _depends_on_estimate(spec: Spec, check: Check) -> bool:
+    """Return True if a check, or one that it needs, asks for an estimate."""
+    kind = registry.kind_named(check.kind)
+    if kind.hides_expected and not forms.form_of(spec).shows_expected:
+        return True
+    return any(_depends_on_estimate(spec, each) for each in spec.checks if each.id in check.needs)
 
-    An exception says so only of code that works otherwise: a misspelled name breaks no clause in
-    particular, an empty batch that raises does.  Nor does an effect: no program may have one.
+
+def _broken_clauses(
+    spec: Spec, check: Check, result: CheckResult, *, code_works: bool
+) -> tuple[Clause, ...]:
+    """Return the contract clauses that a failing result breaks.
+
+    An exception breaks a clause only if the code works in another check: an empty batch that raises
+    does, a misspelled name does not.  Side effects break none: they are forbidden everywhere.
     """
-    breaks = result.verdict is Verdict.FAIL or (result.raised is not None and worked)
-    if result.effect or not breaks:
+    is_broken = result.verdict is Verdict.FAIL or (result.raised is not None and code_works)
+    if result.effect or not is_broken:
         return ()
-    return tuple(Clause(n, " ".join(spec.contract[n - 1].split())) for n in check.clause)
+    return tuple(
+        Clause(number, " ".join(spec.contract[number - 1].split())) for number in check.clause
+    )
 
 
-def _stopping(check: Check, verdict: Verdict, message: str) -> CheckResult:
+def _result(check: Check, verdict: Verdict, message: str) -> CheckResult:
     return CheckResult(check.id, check.kind, verdict, message, stretch=check.stretch)
 
 
-def deadline_note(worker: WorkerClient, *, decided: bool = False) -> str:
-    """The sentence on a submission, by its worker, that did not finish by the grade's deadline.
+def _deadline_result(
+    evaluation: Evaluation, check: Check, results: Collection[CheckResult]
+) -> CheckResult:
+    """Return the result of the check during which the grade's deadline passed."""
+    is_failed = any(
+        other.verdict not in NON_FAILING_VERDICTS and not other.stretch for other in results
+    )
+    note = deadline_note(evaluation.submission.worker, is_failed=is_failed)
+    return _result(check, Verdict.LIMIT, note)
 
-    `decided`: the grade is no pass already, and nobody's slowness takes that back.
+
+def deadline_note(worker: WorkerClient, *, is_failed: bool = False) -> str:
+    """Return the sentence on a submission that did not finish by the grade's deadline.
+
+    Args:
+        worker: The submission's worker.
+        is_failed: The submission fails anyway, so it does not matter who was slow.
 
     Raises:
-        BankFault: it is not, and the submission took less than half of the time.
+        BankProgramError: The submission took less than half of the time and has not failed.
     """
     assert worker.deadline is not None
     seconds = worker.deadline.seconds
-    allowed = f"a whole grade may take {seconds:g} seconds"
+    rule = f"a whole grade may take {seconds:g} seconds"
     if worker.seconds_waited < seconds / 2:
-        if decided:
-            return f"the deadline came first: {allowed}"
+        if is_failed:
+            return f"the deadline came first: {rule}"
         raise BankProgramError(
             f"a grade may take {seconds:g} seconds (deadline), and the submission took "
             f"{worker.seconds_waited:.3g} of them: the reference and the checks are too slow"
         )
-    at = f", stopped in {worker.stopped_at}" if worker.stopped_at else ""
-    return f"your code was still running at the deadline{at}: {allowed}"
+    place = f", stopped in {worker.stopped_at}" if worker.stopped_at else ""
+    return f"your code was still running at the deadline{place}: {rule}"

@@ -1,8 +1,8 @@
-"""One question, graded as often as wanted: what never changes is started, loaded and computed once.
+"""A session: one question, graded as often as needed with its programs loaded once.
 
-Every submission gets a worker of its own, in which nothing has run before.  The reference has one
-worker and the misconceptions another, both for as long as the session lasts; what they compute is
-remembered by seed.  See docs/adr/0015-sessions.md.
+Every submission gets a new worker, in which nothing has run before.  The reference has one worker
+and the variants have another, as long as the session lasts; their results are remembered by seed.
+See docs/adr/0015-sessions.md.
 """
 
 from __future__ import annotations
@@ -12,15 +12,13 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from grader import forms
 from grader.forms.base import UnreadableAnswer
 from grader.grading.bank_programs import BankPrograms
-from grader.grading.case_by_case import CaseFinding
 from grader.grading.check_order import (
     award_points,
     overall_verdict,
@@ -32,6 +30,7 @@ from grader.grading.determinism import require_deterministic
 from grader.grading.evaluation import BankProgramError, Evaluation, new_secret_draw
 from grader.grading.run_checks import deadline_note, missing_functions_note, run_checks
 from grader.grading.submission import (
+    SubmissionProblem,
     byte_problem,
     load_exception_notes,
     load_submission,
@@ -49,16 +48,40 @@ from grader.sandbox.notebook_cells import cell_starts, with_cell_numbers
 from grader.sandbox.remote_program import RemoteProgram, TesterProgram
 from grader.sandbox.worker_pool import WorkerPool
 
-MAX_SEED = 2**63 - 1  # what is recorded of a grade has it as a whole number of 64 bits
+MAX_SEED = 2**63 - 1  # records store a seed as a signed integer of 64 bits
 RERUN_SECONDS = 1.0  # seconds for running the reference a second time, in the first grade
-MOST_COMPARED = 1 << 16  # bytes of a submission whose code is compared with what it was
+MAX_COMPARED_SIZE = 1 << 16  # of a submission whose code is compared with an earlier version
+
+
+@dataclass(frozen=True, slots=True)
+class GradeOptions:
+    """How to grade a submission, beyond its file and the seed."""
+
+    # Called before each check that runs, with its number and the number of checks.
+    progress: Callable[[int, int], None] = lambda _done, _all: None
+    # Called with a report as soon as there is a verdict, before stretch checks and explanations.
+    on_verdict: Callable[[Report], None] | None = None
+    is_program: bool = False  # the file is a program, though the form asks for a text
+    # Other files of a program by module name; a module comes before those that import it.
+    modules: Mapping[str, bytes] = field(default_factory=dict)
+    measures_stretch: bool = True  # run stretch checks, too
+    explain_starter: bool = True  # explain failures of an unchanged starter, too
+    # Skip unreadable answers, and count what a file defines before it raises, as in a class.
+    lenient: bool = False
+    literal: bool = False  # read answers literally: `37 users` is no number
+    # The version that passed the earlier parts; a submission with the same code is `unchanged`.
+    # Without one, the starter is compared; see `worker.syntax`.
+    passed_version: bytes = b""
+
+
+DEFAULT_OPTIONS = GradeOptions()
 
 
 class JudgingSession(Closeable):
     """Grades submissions of one question, one after another.
 
     `explain` is for a subclass above this room, `grader.explain.session.GradingSession`.  A session
-    serves one thread at a time: threads that grade side by side open a session each.
+    serves one thread at a time; threads that grade side by side need a session each.
     """
 
     def __init__(
@@ -73,17 +96,17 @@ class JudgingSession(Closeable):
         """Start the first workers, unless they were started ahead.
 
         Args:
-            question: what is asked.
-            workers: started ahead for this session alone; the caller closes them, after it.
-            clock: tells when the deadline of a grade has passed, in seconds.
-            proved: the question was graded before: whether its reference is steady is not tried.
-            parts: the numbers of the parts that count, all if not given; the others decide nothing.
+            question: The question to grade.
+            workers: Workers that were started ahead for this session; the caller closes them.
+            clock: Returns the time in seconds, for the deadline of a grade.
+            proved: The question was graded before, so its reference need not run twice.
+            parts: The numbers of the parts that decide (default: all).
 
         Raises:
-            ValueError: there is no such part, or none is named.
+            ValueError: There is no such part, or the list of parts is empty.
         """
         self.question = question
-        self._counting = resolve_counted_parts(question, parts)
+        self._counted_parts = resolve_counted_parts(question, parts)
         self._form = forms.form_of(question.spec)
         self._clock = clock
         self._proved = proved
@@ -94,7 +117,6 @@ class JudgingSession(Closeable):
         if workers is None or workers.torch != torch:
             workers = self._stack.enter_context(WorkerPool(torch=torch))
         self._workers = workers
-        # The bank's own programs; none is loaded before it is needed.
         self.bank = self._stack.enter_context(BankPrograms(question, workers))
 
     def grade(
@@ -103,53 +125,67 @@ class JudgingSession(Closeable):
         *,
         seed: int,
         filename: str = "submission.py",
-        progress: Callable[[int, int], None] = lambda _done, _all: None,
-        is_program: bool = False,
-        modules: Mapping[str, bytes] = MappingProxyType({}),
-        stretched: bool = True,
-        decided: Callable[[Report], None] | None = None,
-        explain_starter: bool = True,
-        lenient: bool = False,
-        literal: bool = False,
-        passed: bytes = b"",
+        options: GradeOptions = DEFAULT_OPTIONS,
     ) -> Report:
         """Grade a submission.
 
         Args:
-            submission: the file's bytes; they are never decoded, parsed or run in this process.
-            seed: from which every input is drawn.
-            filename: what tracebacks call the file.
-            progress: called with how many checks are done, and of how many.
-            is_program: whether it is a program already, where the form asks for a text.
-            modules: further files of a program, by the name under which it imports each; one that
-                another imports comes before that.
-            stretched: whether what is only reported is measured.
-            decided: called with a report as soon as there is a verdict: before what is only
-                reported is measured, and before a failure is explained.
-            explain_starter: whether an untouched starter is explained as well; a page shows
-                no more of one than that it is wrong, unless that is asked for.
-            lenient: whether a line of answers that cannot be read is passed over, and what a file
-                defines before it raises counts, as in a class.
-            literal: whether answers are read literally: `37 users` is no number then.
-            passed: the version that passed the parts before; the submission is `unchanged` if it
-                has the same code, see `worker.syntax`. Otherwise the starter's code counts.
+            submission: The bytes of the file. They are never decoded or run in this process.
+            seed: Every input is drawn from it.
+            filename: The name of the file in tracebacks.
+            options: How to grade it.
 
         Returns:
-            The report; whatever the submission does, it becomes a verdict.
+            The report. Any act of the submission leads to a verdict, never to an exception.
 
         Raises:
-            RuntimeError: another thread is using the session, or it is closed.
-            TypeError: the submission is not bytes, or the seed no whole number.
-            ValueError: the seed is negative or too large.
+            RuntimeError: Another thread is using the session, or it is closed.
+            TypeError: The submission is not bytes, or the seed no integer.
+            ValueError: The seed is negative or too large.
         """
-        _refuse(submission, seed)
-        began, question, is_text = time.perf_counter(), self.question, self._form.is_text
-        report = Report(
+        _require_bytes_and_seed(submission, seed)
+        start = time.perf_counter()
+        report = self._new_report(submission, seed)
+        unread: list[UnreadableAnswer] = []
+        source = self._program_source(submission, filename, options, unread)
+        if isinstance(source, SubmissionProblem):
+            return self._with_problem(report, source)
+        with (
+            self._exclusive_use(),
+            np.errstate(all="ignore"),  # comparing meets infinities and NaN
+            self._workers.take_worker() as worker,
+        ):
+            program = self._new_program(worker, source, filename, options)
+            report = replace(report, isolation=worker.isolation.level)
+            worker.deadline = Deadline(GRADE_SECONDS, self._clock)
+            self.bank.set_deadline(worker.deadline)
+            try:
+                problem = self._load(program, submission, options)
+                if program.loaded and program.loaded.same:
+                    report = replace(report, unchanged=True)
+                if problem is not None:
+                    report = self._with_problem(report, problem)
+                else:
+                    report = replace(report, stopped=load_exception_notes(program))
+                    evaluation = self.bank.new_evaluation(program, seed)
+                    report = self._judge(report, evaluation, options)
+            except BankProgramError as error:
+                sentence = f"{self.question.spec_path}: {error}"
+                report = self._with_problem(report, SubmissionProblem(sentence, Verdict.INVALID))
+            finally:
+                self.bank.set_deadline(None)
+            report = self._with_lines_of_file(report, submission, options, unread)
+            output = worker.printed[-MAX_REPORTED_OUTPUT:].decode("utf-8", "replace")
+            return replace(report, printed=output, seconds=time.perf_counter() - start)
+
+    def _new_report(self, submission: bytes, seed: int) -> Report:
+        question = self.question
+        return Report(
             question=question.id,
             title=question.spec.title,
             verdict=Verdict.ERROR,
             seed=seed,
-            isolation="",  # until a process has shown what it is refused
+            isolation="",  # known when a worker has started
             seconds=0.0,
             sha256=hashlib.sha256(submission).hexdigest(),
             bank=str(question.bank),
@@ -157,165 +193,209 @@ class JudgingSession(Closeable):
             program=__version__,
             unchanged=question.is_starter(submission),
         )
-        unread: list[UnreadableAnswer] = []
-        source: bytes | CaseFinding = byte_problem(submission, question) or submission
-        if source is submission and not is_program:
-            passed_over = unread if lenient else None
-            source = submission_program(
-                submission, question, filename, passed_over, literal=literal
-            )
-        if isinstance(source, CaseFinding):
-            return self._stopped(report, source)
-        # No numpy warnings: infinities and NaN are what comparing is about.
-        with (
-            self._alone(),
-            np.errstate(all="ignore"),
-            self._workers.take_worker() as worker,
-        ):
-            program = self._program(worker, source, filename, modules, keep=lenient)
-            report = replace(report, isolation=worker.isolation.level)
-            worker.deadline = Deadline(GRADE_SECONDS, self._clock)
-            self.bank.set_deadline(worker.deadline)
-            try:
-                if not is_text and len(submission) < MOST_COMPARED:
-                    program.before = passed or question.starter
-                    program.code = question.code_names
-                wrong = self._load(program)
-                if program.loaded and program.loaded.same:
-                    report = replace(report, unchanged=True)
-                if wrong is not None:
-                    report = self._stopped(report, wrong)
-                else:
-                    report = replace(report, stopped=load_exception_notes(program))
-                    evaluation = self.bank.new_evaluation(program, seed)
-                    is_explained = explain_starter or not report.unchanged
-                    # The misconceptions' process starts during other checks.
-                    expect = self.bank.start_variants_process if is_explained else (lambda: None)
 
-                    def judged(*, stretched: bool) -> Report:
-                        evaluation.measures_stretch = stretched
-                        # Where no speed is measured the reference runs on one secret draw, once.
-                        drawn = new_secret_draw() if stretched else self.bank.secret_draw
-                        evaluation.secret_draw, evaluation.keeps_secret_draw = drawn, not stretched
-                        checks = run_checks(evaluation, expect, self._counting, progress)
-                        return self._judged(report, evaluation, checks)
-
-                    early = None if decided is None else judged(stretched=False)
-                    if decided and early:
-                        decided(early)
-                    # What was found out once is remembered; a process that is gone says no more.
-                    more = worker.failure is None and any(c.stretch for c in question.spec.checks)
-                    report = judged(stretched=stretched) if more or not early else early
-                    # Of what is not written yet there is nothing to explain.
-                    is_wrong = report.verdict is not Verdict.PASS and not report.message
-                    if is_wrong and is_explained:
-                        with discarding_output(worker):
-                            report = self.explain(evaluation, report)
-            except BankProgramError as fault:
-                invalid = CaseFinding(f"{question.spec_path}: {fault}", Verdict.INVALID)
-                report = self._stopped(report, invalid)
-            finally:
-                self.bank.set_deadline(None)
-            if is_text and not is_program:
-                report = with_answer_lines(report, submission, unread)
-            elif cell_starts(submission):
-                report = map_exceptions(
-                    report, lambda raised: with_cell_numbers(raised, submission)
-                )
-            printed = worker.printed[-MAX_REPORTED_OUTPUT:].decode("utf-8", "replace")
-            return replace(report, printed=printed, seconds=time.perf_counter() - began)
-
-    def _program(
+    def _program_source(
         self,
-        worker: WorkerClient,
-        source: bytes,
+        submission: bytes,
         filename: str,
-        modules: Mapping[str, bytes],
-        *,
-        keep: bool,
-    ) -> RemoteProgram:
-        """A submission, not loaded yet."""
-        support = self.question.support
-        support = replace(support, modules={**modules, **support.modules})
-        if not self._form.runs_in_two_processes:
-            # The first calls of torch may load what the reference, used before, has already loaded.
-            slowest = None if worker.torch else self.bank.slowest_call
-            return RemoteProgram(
-                worker, "submission", [source], support, filename,
-                slowest_call=slowest, untrusted=True, keeps_partial_load=keep,
-                judge_program=self.bank.living_reference,
-            )  # fmt: skip
-        return TesterProgram(
-            worker, "submission", [source], replace(support, driver=None), filename,
-            untrusted=True, keeps_partial_load=keep, reference_program=self.bank.living_reference,
-        )  # fmt: skip
+        options: GradeOptions,
+        unread: list[UnreadableAnswer],
+    ) -> bytes | SubmissionProblem:
+        """Return the program that a file stands for; unreadable answers are added to `unread`."""
+        problem = byte_problem(submission, self.question)
+        if problem is not None:
+            return problem
+        if options.is_program:
+            return submission
+        return submission_program(
+            submission,
+            self.question,
+            filename,
+            unread if options.lenient else None,
+            literal=options.literal,
+        )
 
-    def _load(self, program: RemoteProgram) -> CaseFinding | None:
-        """Load a submission and the reference; what is wrong where that cannot be done.
+    def _new_program(
+        self, worker: WorkerClient, source: bytes, filename: str, options: GradeOptions
+    ) -> RemoteProgram:
+        """Return the program of a submission, not loaded yet."""
+        support = self.question.support
+        support = replace(support, modules={**options.modules, **support.modules})
+        if self._form.runs_in_two_processes:
+            return TesterProgram(
+                worker,
+                "submission",
+                [source],
+                replace(support, driver=None),
+                filename,
+                untrusted=True,
+                keeps_partial_load=options.lenient,
+                reference_program=self.bank.living_reference,
+            )
+        return RemoteProgram(
+            worker,
+            "submission",
+            [source],
+            support,
+            filename,
+            # The first calls of torch load what the reference has loaded before.
+            slowest_call=None if worker.torch else self.bank.slowest_call,
+            untrusted=True,
+            keeps_partial_load=options.lenient,
+            judge_program=self.bank.living_reference,
+        )
+
+    def _load(
+        self, program: RemoteProgram, submission: bytes, options: GradeOptions
+    ) -> SubmissionProblem | None:
+        """Load a submission and the reference; return why the submission cannot be graded.
 
         Raises:
-            BankFault: the reference cannot be loaded.
+            BankProgramError: The reference cannot be loaded.
         """
-        # What a part asks for that does not count decides nothing.
-        # What is not answered yet leaves the rest of a file of answers as it is.
-        whole = 1 in self._counting and not self._form.is_text
-        required = self.question.signatures_for_part(1) if whole else {}
+        if not self._form.is_text and len(submission) < MAX_COMPARED_SIZE:
+            program.before = options.passed_version or self.question.starter
+            program.code = self.question.code_names
+        required: Mapping[str, str] = {}
+        # A missing function of a part that does not count, or an open answer, stops nothing.
+        if 1 in self._counted_parts and not self._form.is_text:
+            required = self.question.signatures_for_part(1)
+        restore_reference = self.bank.restore_reference
         try:
-            wrong = load_submission(program, self.question, required, self.bank.restore_reference)
-            if wrong is None:
-                self.bank.restore_reference()
+            problem = load_submission(program, self.question, required, restore_reference)
+            if problem is None:
+                restore_reference()
+            return problem
         except OutOfTime:
-            wrong = CaseFinding(deadline_note(program.worker), Verdict.LIMIT)
-        return wrong
+            return SubmissionProblem(deadline_note(program.worker), Verdict.LIMIT)
 
-    def _judged(
+    def _judge(self, report: Report, evaluation: Evaluation, options: GradeOptions) -> Report:
+        """Run the checks and explain a failure.
+
+        If the caller waits for the verdict, the checks run without stretch checks first.  Results
+        are remembered, so the second time only measures what is left.
+        """
+        is_explained = options.explain_starter or not report.unchanged
+        worker = evaluation.submission.worker
+        has_stretch = any(check.stretch for check in self.question.spec.checks)
+
+        def start_variants() -> None:
+            if is_explained:  # the process starts while other checks run
+                self.bank.start_variants_process()
+
+        is_judged = False
+        if options.on_verdict is not None:
+            self._choose_measuring(evaluation, measures_stretch=False)
+            checks = run_checks(evaluation, start_variants, self._counted_parts, options.progress)
+            report = self._with_checks(report, evaluation, checks)
+            options.on_verdict(report)
+            # A process that has ended cannot be measured any more.
+            is_judged = worker.failure is not None or not has_stretch
+        if not is_judged:
+            self._choose_measuring(evaluation, measures_stretch=options.measures_stretch)
+            checks = run_checks(evaluation, start_variants, self._counted_parts, options.progress)
+            report = self._with_checks(report, evaluation, checks)
+        # If functions are missing, there is nothing to explain.
+        is_wrong = report.verdict is not Verdict.PASS and not report.message
+        if is_wrong and is_explained:
+            with discarding_output(worker):
+                return self.explain(evaluation, report)
+        return report
+
+    def _choose_measuring(self, evaluation: Evaluation, *, measures_stretch: bool) -> None:
+        """Set what an evaluation measures; without races the reference needs one secret draw."""
+        evaluation.measures_stretch = measures_stretch
+        evaluation.keeps_secret_draw = not measures_stretch
+        evaluation.secret_draw = self.bank.secret_draw
+        if measures_stretch:
+            evaluation.secret_draw = new_secret_draw()
+
+    def _with_checks(
         self, report: Report, evaluation: Evaluation, checks: tuple[CheckResult, ...]
     ) -> Report:
-        """The report with the checks, and what follows from them.
+        """Return the report with the checks, the parts and the verdict.
 
         Raises:
-            BankFault: the reference fails, or computes something else the second time.
+            BankProgramError: The reference fails, or is not deterministic.
         """
         spec = self.question.spec
         if not self._proved:
             with contextlib.suppress(OutOfTime):
-                require_deterministic(evaluation, self.bank.reference, patience=RERUN_SECONDS)
+                require_deterministic(evaluation, self.bank.reference, max_seconds=RERUN_SECONDS)
             self._proved = True
-        parts = part_results(spec, checks, self._counting)
-        checks = award_points(spec, checks, self._counting)
-        verdict = overall_verdict(checks, self._counting)
-        message = missing_functions_note(evaluation, checks, self._counting)
-        report = replace(report, verdict=verdict, parts=parts, checks=checks, message=message)
-        if verdict is Verdict.PASS:
-            asks = [one.ask for one in spec.follow_ups]
-            return replace(report, follow_up=asks[report.seed % len(asks)] if asks else "")
-        return report
-
-    def _stopped(self, report: Report, wrong: CaseFinding) -> Report:
-        """The report of a grade that never got as far as a check."""
-        parts = part_results_without_checks(self.question.spec, wrong.verdict, self._counting)
+        parts = part_results(spec, checks, self._counted_parts)
+        checks = award_points(spec, checks, self._counted_parts)
+        verdict = overall_verdict(checks, self._counted_parts)
+        follow_up = ""
+        if verdict is Verdict.PASS and spec.follow_ups:
+            follow_up = spec.follow_ups[report.seed % len(spec.follow_ups)].ask
         return replace(
-            report, verdict=wrong.verdict, message=wrong.sentence, raised=wrong.raised, parts=parts
+            report,
+            verdict=verdict,
+            parts=parts,
+            checks=checks,
+            message=missing_functions_note(evaluation, checks, self._counted_parts),
+            follow_up=follow_up,
         )
 
+    def _with_problem(self, report: Report, problem: SubmissionProblem) -> Report:
+        """Return the report of a grade that ends before any check."""
+        parts = part_results_without_checks(
+            self.question.spec, problem.verdict, self._counted_parts
+        )
+        return replace(
+            report,
+            verdict=problem.verdict,
+            message=problem.sentence,
+            raised=problem.raised,
+            parts=parts,
+        )
+
+    def _with_lines_of_file(
+        self,
+        report: Report,
+        submission: bytes,
+        options: GradeOptions,
+        unread: Sequence[UnreadableAnswer],
+    ) -> Report:
+        """Return the report with exceptions that point at lines of the file, or at its cells."""
+        if self._form.is_text and not options.is_program:
+            return with_answer_lines(report, submission, unread)
+        if cell_starts(submission):
+            return map_exceptions(report, lambda raised: with_cell_numbers(raised, submission))
+        return report
+
     def explain(self, evaluation: Evaluation, report: Report) -> Report:  # noqa: ARG002
-        """Return the report of a failure with what explains it: here, nothing."""
+        """Return the report of a failure with explanations; this class has none."""
         return report
 
     def evaluate_bank_program(
-        self, name: str, sources: Sequence[bytes], seed: int, *, called: str = "", file: str = "",
+        self,
+        name: str,
+        sources: Sequence[bytes],
+        seed: int,
+        *,
+        called: str = "",
+        file: str = "",
         parts: int | None = None,
-    ) -> Evaluation:  # fmt: skip
-        """Evaluate a program of the bank's own: what an audit does, without a deadline.
+    ) -> Evaluation:
+        """Evaluate a program of the bank, as an audit does, without a deadline.
 
-        Such programs share a process; a submission never runs there.  Messages say what it is
-        `called` and its `file`.  It has to define what so many `parts` call, or all.
+        Such programs share a process; a submission never runs there.
+
+        Args:
+            name: The name of the program in memory.
+            sources: Its sources, each executed on top of those before it.
+            seed: Every input is drawn from it.
+            called: What messages call it (default: its name).
+            file: Its file, for messages.
+            parts: It has to define the functions of this many parts (default: all).
 
         Raises:
-            BankFault: the reference or the program cannot be loaded.
-            RuntimeError: another thread is using the session, or it is closed.
+            BankProgramError: The reference or the program cannot be loaded.
+            RuntimeError: Another thread is using the session, or it is closed.
         """
-        with self._alone():
+        with self._exclusive_use():
             return self.bank.evaluate_bank_program(name, sources, seed, called or name, file, parts)
 
     def close(self) -> None:
@@ -324,7 +404,8 @@ class JudgingSession(Closeable):
         self._stack.close()
 
     @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _exclusive_use(self) -> Iterator[None]:
+        """Refuse a second thread inside the block, and any use of a closed session."""
         if self._closed:
             raise RuntimeError("this GradingSession is closed: open another one")
         if not self._in_use.acquire(blocking=False):
@@ -337,7 +418,7 @@ class JudgingSession(Closeable):
 
 @contextlib.contextmanager
 def discarding_output(worker: WorkerClient) -> Iterator[None]:
-    """Keep what is printed in this block out of the grade: the report shows what was before."""
+    """Discard the output of this block: the report shows only what was printed before."""
     printed = worker.printed
     size = worker.output_bytes
     try:
@@ -347,15 +428,15 @@ def discarding_output(worker: WorkerClient) -> Iterator[None]:
         worker.output_bytes = size
 
 
-def _refuse(submission: object, seed: object) -> None:
-    """Refuse what a caller may pass by mistake, before anything is started for it."""
+def _require_bytes_and_seed(submission: object, seed: object) -> None:
+    """Refuse a wrong argument before anything is started."""
     if not isinstance(submission, bytes):
         raise TypeError(
             f"submission: expected bytes, found {type(submission).__name__}; pass the file's "
             "Path.read_bytes(), or encode the text"
         )
-    wanted = f"seed: expected a whole number from 0 to {MAX_SEED:,}"
+    rule = f"seed: expected a whole number from 0 to {MAX_SEED:,}"
     if not isinstance(seed, int) or isinstance(seed, bool):
-        raise TypeError(f"{wanted}, found {type(seed).__name__}; pass an int")
+        raise TypeError(f"{rule}, found {type(seed).__name__}; pass an int")
     if not 0 <= seed <= MAX_SEED:
-        raise ValueError(f"{wanted}, found {seed:,}; pass another one")
+        raise ValueError(f"{rule}, found {seed:,}; pass another one")

@@ -1,4 +1,4 @@
-"""A submission becomes a loaded program, or a finding; and one run of it that nobody judges."""
+"""Load a submission, or report why that is impossible; and run it once as an experiment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.forms.base import (
     answer_lines,
     open_answers_text,
 )
-from grader.grading.case_by_case import CaseFinding, process_end_finding
+from grader.grading.case_by_case import verdict_of_process_end
 from grader.grading.values import Value
 from grader.model.errors import closest_word
 from grader.model.limits import CPU_SECONDS, MAX_SUBMISSION_BYTES
@@ -34,72 +34,97 @@ from grader.sandbox.notebook_cells import (
 from grader.sandbox.remote_program import RemoteProgram
 from grader.sandbox.worker.protocol import Loaded
 
-LOG_SEED = 0  # of the run that the log of a question is of
+LOG_SEED = 0  # seed of the run that is the log of a question
 EXPERIMENT_LIMIT_SOURCE = "experiments of the question"
-_LONGEST = 200  # characters of an exception's text in a note
+_MAX_EXCEPTION_LENGTH = 200  # characters of an exception's text in a note
 
 
-def byte_problem(submission: bytes, question: Question) -> CaseFinding | None:
-    """What is wrong with a file's bytes, if it need not even be loaded."""
+@dataclass(frozen=True, slots=True)
+class SubmissionProblem:
+    """The reason why no check can run on a submission."""
+
+    sentence: str
+    verdict: Verdict = Verdict.ERROR
+    raised: ExceptionRecord | None = None
+
+
+def byte_problem(submission: bytes, question: Question) -> SubmissionProblem | None:
+    """Return a problem that shows without loading the file: it is too long, or empty."""
     if len(submission) > MAX_SUBMISSION_BYTES:
         size = f"{len(submission):,} bytes, at most {MAX_SUBMISSION_BYTES:,} are read"
-        return CaseFinding(f"the file has {size}", Verdict.LIMIT)
-    if not forms.form_of(question.spec).is_text and not submission.strip(b"\xef\xbb\xbf \t\r\n\f"):
-        wanted = question.signatures_for_part(1).values()
-        return _error("the file is empty" + (f"; expected {join_words(wanted)}" if wanted else ""))
-    return None
+        return SubmissionProblem(f"the file has {size}", Verdict.LIMIT)
+    is_text = forms.form_of(question.spec).is_text
+    if is_text or submission.strip(b"\xef\xbb\xbf \t\r\n\f"):
+        return None
+    sentence = "the file is empty"
+    signatures = question.signatures_for_part(1).values()
+    if signatures:
+        sentence += f"; expected {join_words(signatures)}"
+    return SubmissionProblem(sentence)
 
 
 def submission_program(
     submission: bytes,
     question: Question,
-    file: str,
+    filename: str,
     unread: UnreadLines = None,
     *,
     literal: bool = False,
-) -> bytes | CaseFinding:
-    """The program that a file stands for; or what is wrong with it, which is no attempt.
+) -> bytes | SubmissionProblem:
+    """Return the program that a file stands for.  A problem with it counts as no attempt.
 
-    With a list, answers that are `unread` are added to it, as long as one can be read.
-    `literal` forgives nothing in a text.
+    Args:
+        submission: The bytes of the file.
+        question: Its form decides how the file is read.
+        filename: The name of the file in messages.
+        unread: Unreadable answers are added to this list, if at least one answer can be read.
+        literal: Answers in a text must be written exactly as documented.
     """
     form = forms.form_of(question.spec)
     if form.is_text and question.is_starter(submission):
         raised = ExceptionRecord(UNREADABLE_TYPE, "nothing is answered yet")
-        return _error(
-            f"{file}: nothing is answered yet: write your answers in it, and grade again", raised
-        )
+        sentence = f"{filename}: nothing is answered yet: write your answers in it, and grade again"
+        return SubmissionProblem(sentence, raised=raised)
     try:
         program = form.program(submission, question, unread, literal=literal)
-        is_read = unread is None or program.strip()
-        return program if is_read else form.program(submission, question, literal=literal)
-    except UnreadableAnswer as wrong:
-        place = f"{file}:{wrong.line}: " if wrong.line else f"{file}: "
-        frames = tuple(Frame(line, "", text) for line, text in wrong.lines)
-        column = wrong.column if wrong.line else None
-        raised = ExceptionRecord(UNREADABLE_TYPE, wrong.sentence, frames, column=column)
-        return _error(f"{place}{wrong.sentence}", raised)
+        if unread is not None and not program.strip():
+            return form.program(submission, question, literal=literal)
+        return program
+    except UnreadableAnswer as error:
+        place = f"{filename}:{error.line}" if error.line else filename
+        raised = ExceptionRecord(
+            type=UNREADABLE_TYPE,
+            message=error.sentence,
+            frames=tuple(Frame(line, "", text) for line, text in error.lines),
+            column=error.column if error.line else None,
+        )
+        return SubmissionProblem(f"{place}: {error.sentence}", raised=raised)
 
 
 def with_answer_lines(
     report: Report, submission: bytes, unread: Sequence[UnreadableAnswer]
 ) -> Report:
-    """A report on answers: what was not read; where code of them raised, their own lines."""
-    faults = sorted(unread, key=lambda fault: fault.line)
-    said = [f"line {one.line} could not be read: {one.sentence}" for one in faults]
-    said[MAX_LISTED_ERRORS:] = [f"and {len(said) - MAX_LISTED_ERRORS} more"] * (
-        len(said) > MAX_LISTED_ERRORS
-    )
-    own = dict(enumerate(answer_lines(submission), 1))
+    """Return a report on a file of answers with its unreadable lines.
 
-    def written(frame: Frame) -> Frame:
-        return Frame(frame.line, "", own.get(frame.line, frame.source).strip())
+    Exceptions show the lines of that file in place of the program's.
+    """
+    notes = [
+        f"line {answer.line} could not be read: {answer.sentence}"
+        for answer in sorted(unread, key=lambda answer: answer.line)
+    ]
+    if len(notes) > MAX_LISTED_ERRORS:
+        rest = len(notes) - MAX_LISTED_ERRORS
+        notes = [*notes[:MAX_LISTED_ERRORS], f"and {rest} more"]
+    own_lines = dict(enumerate(answer_lines(submission), 1))
 
-    def written_all(raised: ExceptionRecord) -> ExceptionRecord:
-        frames = tuple(dict.fromkeys(map(written, raised.frames)))  # a line, once
-        return replace(raised, frames=frames)
+    def with_own_lines(raised: ExceptionRecord) -> ExceptionRecord:
+        frames = []
+        for frame in raised.frames:
+            own_line = own_lines.get(frame.line, frame.source).strip()
+            frames.append(Frame(frame.line, "", own_line))
+        return replace(raised, frames=tuple(dict.fromkeys(frames)))  # each line once
 
-    return replace(map_exceptions(report, written_all), unread=tuple(said))
+    return replace(map_exceptions(report, with_own_lines), unread=tuple(notes))
 
 
 def map_exceptions(report: Report, change: Callable[[ExceptionRecord], ExceptionRecord]) -> Report:
@@ -115,132 +140,158 @@ def load_submission(
     program: RemoteProgram,
     question: Question,
     required: Mapping[str, str],
-    restore: Callable[[], None] = lambda: None,
-) -> CaseFinding | None:
-    """Execute the file; None when it can be graded, else what is wrong.
+    check_support_code: Callable[[], None] = lambda: None,
+) -> SubmissionProblem | None:
+    """Load a submission; return why it cannot be graded, else None.
 
-    It must define at least one of the `required` names, which have their signatures.  `restore` is
-    called where the driver could not be loaded with it: it loads the reference.
+    Args:
+        program: The submission, not loaded yet.
+        question: The question it answers.
+        required: Names and signatures, of which the file must define at least one.
+        check_support_code: Called if the driver or a helper fails; it loads the reference with it.
 
     Raises:
-        BankFault: neither could it be with the reference.
+        BankProgramError: The driver or a helper fails with the reference, too.
     """
+    names = tuple({**question.signatures_for_part(), **required})
     try:
-        loaded = _loaded(program, tuple({**question.signatures_for_part(), **required}))
+        loaded = _load_without_ipython(program, names)
     except WorkerError as failure:
-        return process_end_finding(f"your file {failure} while it was being loaded", failure)
+        sentence = f"your file {failure} while it was being loaded"
+        return SubmissionProblem(sentence, verdict_of_process_end(failure))
     except ProgramError as error:
         if error.is_from_support_code:
-            restore()
-        own = program.support.modules.keys() - question.support.modules.keys()
-        is_own = error.where.partition(".py")[0] in own
-        return _unloadable(error, question, program, f", in {error.where}" if is_own else "")
-    unwritten = {*loaded.missing, *loaded.stubs}
-    if forms.form_of(question.spec).is_text or required.keys() <= unwritten:
+            check_support_code()
+        return _load_problem(error, question, program)
+    not_written = {*loaded.missing, *loaded.stubs}
+    if forms.form_of(question.spec).is_text or required.keys() <= not_written:
         return missing_functions(loaded, required, question, program.filename)
-    return _not_a_function(loaded, required, question)
+    return _uncallable_name(loaded, required, question)
 
 
-def _loaded(program: RemoteProgram, names: Sequence[str]) -> Loaded:
-    """Load a program; if it is no Python, try once more without the lines of IPython's."""
+def _load_without_ipython(program: RemoteProgram, names: Sequence[str]) -> Loaded:
+    """Load a program; if it is no valid Python, try again without its lines of IPython."""
     try:
         return program.load(names)
     except ProgramError as error:
-        *_, source = program.sources
-        own = comment_out_ipython(source.decode("latin-1")).encode("latin-1")
-        if own == source or error.raised is None or not error.raised.is_unparsable_file:
+        source = program.sources[-1]
+        plain = comment_out_ipython(source.decode("latin-1")).encode("latin-1")
+        if plain == source or error.raised is None or not error.raised.is_unparsable_file:
             raise
-    program.sources = [own]
+    program.sources = [plain]
     return program.load(names)
 
 
 def load_exception_notes(program: RemoteProgram) -> tuple[str, ...]:
-    """Return what a file raised while it was loaded, though what it defined counts."""
-    source, stopped = program.sources[-1], program.loaded.stopped if program.loaded else ()
-    rest = "the other cells count" if is_skipping(source) else "what was defined before it counts"
-    said = []
-    for raised in map(to_exception_record, stopped[:MAX_LISTED_ERRORS]):
-        lines = [one.line for one in raised.frames if one.function in {"", "<module>"}]
-        at = f" at {line_in_words(source, lines[0])}" if lines else ""
-        text = " ".join(without_added_text(raised.message).split())[:_LONGEST]
-        said.append(f"your file raised {raised.type}{at}{f' ({text})' if text else ''}; {rest}")
-    return tuple(said)
+    """Return a note on each exception of a file that counts as far as it was loaded."""
+    if program.loaded is None:
+        return ()
+    source = program.sources[-1]
+    consequence = "what was defined before it counts"
+    if is_skipping(source):
+        consequence = "the other cells count"
+    notes = []
+    for raised in map(to_exception_record, program.loaded.stopped[:MAX_LISTED_ERRORS]):
+        note = f"your file raised {raised.type}"
+        lines = [frame.line for frame in raised.frames if frame.function in {"", "<module>"}]
+        if lines:
+            note += f" at {line_in_words(source, lines[0])}"
+        text = " ".join(without_added_text(raised.message).split())[:_MAX_EXCEPTION_LENGTH]
+        if text:
+            note += f" ({text})"
+        notes.append(f"{note}; {consequence}")
+    return tuple(notes)
 
 
 def missing_functions(
-    loaded: Loaded | None, names: Mapping[str, str], question: Question, file: str
-) -> CaseFinding | None:
-    """Return what a file does not define yet of some names, which have their signatures."""
+    loaded: Loaded | None, signatures: Mapping[str, str], question: Question, filename: str
+) -> SubmissionProblem | None:
+    """Return which of these names a file does not define yet; None if it defines all of them."""
     if loaded is None:
         return None
-    missing = [name for name in names if name in loaded.missing]
-    if (form := forms.form_of(question.spec)).is_text:
-        open_ = [one for name in missing for one in form.answers_for_function(name, question)]
-        return CaseFinding(open_answers_text(open_), Verdict.FAIL) if open_ else None
-    # The methods of a class that is missing are not named as well.
+    missing = [name for name in signatures if name in loaded.missing]
+    form = forms.form_of(question.spec)
+    if form.is_text:
+        answers = [
+            answer for name in missing for answer in form.answers_for_function(name, question)
+        ]
+        return SubmissionProblem(open_answers_text(answers), Verdict.FAIL) if answers else None
+
+    # If a class is missing, its methods are not listed as well.
     missing = [name for name in missing if name.rpartition(".")[0] not in missing]
-    stubs = [names[name] for name in names if name in loaded.stubs]
-    said = []
+    stubs = [signatures[name] for name in signatures if name in loaded.stubs]
+    sentences = []
     if missing:
-        said.append(f"{file} does not define {join_words([names[name] for name in missing])} yet")
+        listed = join_words([signatures[name] for name in missing])
+        sentences.append(f"{filename} does not define {listed} yet")
     if stubs:
-        said.append(f"{join_words(stubs)} {'is' if len(stubs) == 1 else 'are'} not implemented yet")
-    spare = [name for name in loaded.defined if name not in question.signatures_for_part()]
-    near = ((closest_word(name, spare), name) for name in missing)
-    said += [f"is {found} meant to be {name}?" for found, name in near if found][:1]
-    return _error("; ".join(said)) if said else _not_a_function(loaded, names, question)
+        verb = "is" if len(stubs) == 1 else "are"
+        sentences.append(f"{join_words(stubs)} {verb} not implemented yet")
+    if not sentences:
+        return _uncallable_name(loaded, signatures, question)
+    unasked = [name for name in loaded.defined if name not in question.signatures_for_part()]
+    for name in missing:
+        similar = closest_word(name, unasked)
+        if similar:
+            sentences.append(f"is {similar} meant to be {name}?")
+            break
+    return SubmissionProblem("; ".join(sentences))
 
 
-def _not_a_function(
-    loaded: Loaded, names: Mapping[str, str], question: Question
-) -> CaseFinding | None:
-    """Return which of some names should be a function or class and is none."""
+def _uncallable_name(
+    loaded: Loaded, signatures: Mapping[str, str], question: Question
+) -> SubmissionProblem | None:
+    """Return which of these names should be a function or class but is another object."""
     for name, kind in loaded.uncallable:
-        is_constant = names.get(name) == name and name not in question.functions
-        if name in names and not is_constant:
+        is_constant = signatures.get(name) == name and name not in question.functions
+        if name in signatures and not is_constant:
             article = "an" if kind[:1] in "aeio" else "a"
-            return _error(f"expected a function called {name}, found {article} {kind}")
+            return SubmissionProblem(f"expected a function called {name}, found {article} {kind}")
     return None
 
 
-def _unloadable(
-    error: ProgramError, question: Question, program: RemoteProgram, where: str = ""
-) -> CaseFinding:
-    """What is wrong with a file; `where` is the place in another that it imports."""
+def _load_problem(
+    error: ProgramError, question: Question, program: RemoteProgram
+) -> SubmissionProblem:
+    """Return the problem of a file, or of a module that comes with it, that cannot be loaded."""
     if error.raised is None:
-        return _error(error.message)
+        return SubmissionProblem(error.message)
+    place = ""
+    own_modules = program.support.modules.keys() - question.support.modules.keys()
+    if error.where.partition(".py")[0] in own_modules:
+        place = f", in {error.where}"
     source = program.sources[-1]
     raised = with_cell_numbers(error.raised, source)
     if raised.is_unparsable_file:
         if "codec can't decode" in raised.message or "Non-UTF-8" in raised.message:
-            return _error(f"the file is not UTF-8 text: {raised.message}{where}")
-        line = f" at {line_in_words(source, error.raised.frames[0].line)}" if raised.frames else ""
-        return _error(f"the file is not valid Python{line}: {raised.message}{where}", raised)
+            return SubmissionProblem(f"the file is not UTF-8 text: {raised.message}{place}")
+        line = ""
+        if raised.frames:
+            line = f" at {line_in_words(source, error.raised.frames[0].line)}"
+        sentence = f"the file is not valid Python{line}: {raised.message}{place}"
+        return SubmissionProblem(sentence, raised=raised)
     if error.is_out_of_memory:
         sentence = "loading the file took more memory than is allowed"
-        return CaseFinding(sentence, Verdict.LIMIT, raised=raised)
-    what = f"loading the file raised {raised.type}"
-    said = without_added_text(raised.message)  # the rest is shown with the line
-    what += f": {said}" if said.strip() else ""
+        return SubmissionProblem(sentence, Verdict.LIMIT, raised)
+    sentence = f"loading the file raised {raised.type}"
+    text = without_added_text(raised.message)  # the report shows the rest with the line
+    if text.strip():
+        sentence += f": {text}"
     if raised.type == "ModuleNotFoundError":
         allowed = ", ".join(question.spec.uses)
-        what += f"; this question allows {allowed} and the standard library"
-    return _error(what + where, raised)
-
-
-def _error(sentence: str, raised: ExceptionRecord | None = None) -> CaseFinding:
-    return CaseFinding(sentence, Verdict.ERROR, raised=raised)
+        sentence += f"; this question allows {allowed} and the standard library"
+    return SubmissionProblem(sentence + place, raised=raised)
 
 
 @dataclass(frozen=True, slots=True)
 class ExperimentResult:
-    """What came of an experiment."""
+    """Result of one experiment run."""
 
     started: bool
-    seconds: float = 0.0  # by the clock
+    seconds: float = 0.0  # wall-clock time
     value: Value = None  # what the function returned
-    printed: str = ""  # the beginning of what the script printed
-    end: str = ""  # the end of it, where that is not all
+    printed: str = ""  # the beginning of the output
+    end: str = ""  # the tail of the output, if that is not all
     bytes_printed: int = 0
     fault: str = ""  # why it did not finish, in a sentence
     raised: ExceptionRecord | None = None
@@ -254,44 +305,56 @@ def run_experiment(
     filename: str = "submission.py",
     begin: Callable[[], None] = lambda: None,
 ) -> ExperimentResult:
-    """Run a script once, an experiment: walled off as a grade is, and judged by nobody.
+    """Run a script once, in the same isolation as a grade, without judging it.
 
-    It begins when the file does: what a file does while it is loaded is part of the run.  One that
-    is no Python costs nothing, and `begin` is not called for it.
+    Loading the file is part of the run.  `begin` is called just before, but not for a file that is
+    no valid Python: that one costs nothing.
     """
-    spec, asked = question.spec, question.spec.experiments
-    assert asked is not None, "the question has no experiments"
-    if (wrong := byte_problem(submission, question)) is not None:
-        return ExperimentResult(started=False, fault=wrong.sentence)
-    step = parse_step(f"result = {asked.function}(seed)")
-    own = {step.function: f"{step.function}(seed)"} if step.owner == "submission" else {}
-    cpu = max(CPU_SECONDS, math.ceil(2 * asked.seconds))
-    with WorkerClient(torch=spec.needs_torch, cpu_seconds=cpu) as worker:
+    experiments = question.spec.experiments
+    assert experiments is not None, "the question has no experiments"
+    problem = byte_problem(submission, question)
+    if problem is not None:
+        return ExperimentResult(started=False, fault=problem.sentence)
+    step = parse_step(f"result = {experiments.function}(seed)")
+    required = {}
+    if step.owner == "submission":
+        required = {step.function: f"{step.function}(seed)"}
+    cpu_seconds = max(CPU_SECONDS, math.ceil(2 * experiments.seconds))
+    with WorkerClient(torch=question.spec.needs_torch, cpu_seconds=cpu_seconds) as worker:
+        compiling = b"compile(%a, %a, 'exec', dont_inherit=True)" % (submission, filename)
+        syntax_check = RemoteProgram(worker, "text", [compiling], filename=filename)
+        problem = load_submission(syntax_check, question, {})
+        if problem is not None:
+            return ExperimentResult(started=False, fault=problem.sentence, raised=problem.raised)
+        begin()
         program = RemoteProgram(
             worker, "submission", [submission], question.support, filename, untrusted=True
         )
-        text = b"compile(%a, %a, 'exec', dont_inherit=True)" % (submission, filename)
-        read = RemoteProgram(worker, "text", [text], filename=filename)
-        lacking = load_submission(read, question, {})
-        if lacking is not None:
-            return ExperimentResult(started=False, fault=lacking.sentence, raised=lacking.raised)
-        begin()
-        lacking = load_submission(program, question, own)
-        if lacking is not None:
-            return ExperimentResult(started=True, fault=lacking.sentence, raised=lacking.raised)
-        program.limits = RequestLimits(asked.seconds, None, EXPERIMENT_LIMIT_SOURCE)
-        began = time.perf_counter()
-        value, fault = None, CaseFinding("")
+        problem = load_submission(program, question, required)
+        if problem is not None:
+            return ExperimentResult(started=True, fault=problem.sentence, raised=problem.raised)
+        program.limits = RequestLimits(experiments.seconds, None, EXPERIMENT_LIMIT_SOURCE)
+        value: Value = None
+        fault = ""
+        raised: ExceptionRecord | None = None
+        start = time.perf_counter()
         try:
             value = program.run((step,), {"seed": {"value": seed}}, ("result",)).values["result"]
         except ProgramError as error:
-            fault = CaseFinding(error.message, raised=error.raised)
+            fault = error.message
+            raised = error.raised
         except WorkerError as failure:
-            fault = CaseFinding(f"your script {failure}")
-        seconds = time.perf_counter() - began
-        printed, size = worker.first_printed, worker.output_bytes
-        end = worker.printed if size > len(printed) else b""
-        first, last = (text.decode("utf-8", "replace") for text in (printed, end))
+            fault = f"your script {failure}"
+        seconds = time.perf_counter() - start
+        beginning = worker.first_printed
+        tail = worker.printed if worker.output_bytes > len(beginning) else b""
         return ExperimentResult(
-            True, seconds, value, first, last, size, fault.sentence, fault.raised
+            started=True,
+            seconds=seconds,
+            value=value,
+            printed=beginning.decode("utf-8", "replace"),
+            end=tail.decode("utf-8", "replace"),
+            bytes_printed=worker.output_bytes,
+            fault=fault,
+            raised=raised,
         )

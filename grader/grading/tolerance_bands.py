@@ -1,16 +1,16 @@
-"""What is expected of a result, and the allowed band: how far each entry may be from it.
+"""The expected value of a result, and the allowed band: how far each entry may be from it.
 
-Three things are known of a result: its largest magnitude S; by entry, what moving every input by
-one unit in its last place does to the reference (the effect); and the size of the inputs that it is
-computed from.  See docs/adr/0003-tolerance.md for what was measured.
+A result has three sizes.  Its *scale* S is its largest magnitude.  The *effect* on an entry is the
+change if every input moves by one unit in its last place.  The *input scale* is the size of the
+inputs that the result is computed from.  docs/adr/0003-tolerance.md has the measurements.
 
-- The band is 1e-10 of S in float64 or, in any dtype, 16 times (the largest effect + 4 units of S).
-- In float64 no entry has more of it than 1e-6 of its own size, which is its magnitude or, where
-  numbers cancel in it, the effect in units; but at least 16 times its own effect and 1024 units of
-  S, as right algorithms err by the norm (a transform, a blocked product).
-- No band is below 1024 units of what entered, in float32 16; where a whole result is below 1e-11
-  of that, it only has to be below 1e-10 of it.  Such a result is 0, or 1e-74, because numbers
-  cancel that need not cancel to the last bit when they are computed otherwise.
+- The band is 1e-10 of S in float64 or, in any dtype, 16 times (the largest effect + 4 ulp of S).
+- In float64 the band of an entry is at most 1e-6 of the entry's own size: its magnitude or, if
+  numbers cancel in it, its effect in ulp.  But it is at least 16 times its own effect and 1024 ulp
+  of S, because right algorithms err by the norm (a transform, a blocked product).
+- The band is at least 1024 ulp of the input scale, in float32 16 ulp.  A result below 1e-11 of the
+  input scale only has to be below 1e-10 of it: it is 0, or 1e-74, because numbers cancel, and they
+  need not cancel to the last bit in another way of computing.
 
 The values of float32 and bfloat16 cases are computed in float64 on the rounded inputs, so an answer
 more accurate than the reference's own dtype is never wrong.
@@ -44,141 +44,152 @@ RELATIVE_64 = 1e-10
 RELATIVE_BF16 = 3e-2
 SAFETY = 16.0  # right code measured up to 3.6 units of the rounding effect over ten workloads
 ULPS = 4.0
-OWN_SIZE_SHARE = 1e-6  # of an entry's own size, which a band that is due to others may be
-NORM_ULPS = 1024.0  # units of the largest entry by which a small one may be off
+OWN_SIZE_SHARE = 1e-6  # part of an entry's own size that a band due to other entries may be
+NORM_ULPS = 1024.0  # ulp of the largest entry by which a small one may be off
 UNIT_64 = 2.0**-52
-VANISHING_SHARE = 1e-11  # of what entered: a result that is smaller is what cancellation left over
+VANISHING_SHARE = 1e-11  # of the input scale: a smaller result is left over from cancellation
 
 NudgedValues = Callable[[], list[Array]]
 
 
 def ulp_of_one(dtype: str) -> float:
-    """One unit in the last place of 1 in a dtype."""
+    """Return one unit in the last place of 1 in a dtype."""
     return float(np.finfo(np.float32).eps) if dtype == "float32" else UNIT_64
 
 
-def minimum_tolerance(dtype: str, scale: float, entered: float) -> float:
-    """What any entry may be off by, because of the numbers that it is computed from.
-
-    `scale` is of the result, `entered` the size of what it is computed from.
-    """
-    one = ulp_of_one(dtype)
-    if scale > VANISHING_SHARE * entered:
+def minimum_tolerance(dtype: str, scale: float, input_scale: float) -> float:
+    """Return the tolerance of any entry of a result that has this scale and input scale."""
+    ulp = ulp_of_one(dtype)
+    if scale > VANISHING_SHARE * input_scale:
         # In float32 results may be small for a reason, which more units would hide.
-        return (SAFETY if dtype == "float32" else NORM_ULPS) * one * entered
-    # Nothing but being small can be asked of it.
-    return max(RELATIVE_64, SAFETY * ULPS * one) * entered
+        units = SAFETY if dtype == "float32" else NORM_ULPS
+        return units * ulp * input_scale
+    # Such a result only has to be small.
+    return max(RELATIVE_64, SAFETY * ULPS * ulp) * input_scale
 
 
 def tolerance_band(
     dtype: str,
-    want: Array,
-    moved: NudgedValues,
+    expected: Array,
+    nudged: NudgedValues,
     deviation: Array | None = None,
-    entered: Callable[[], float] = lambda: 0.0,
+    input_scale: Callable[[], float] = lambda: 0.0,
 ) -> Array:
-    """The width of the band around each of the expected float64 values of a case of that dtype.
+    """Return the width of the band around each of the expected float64 values.
 
-    `moved` gives them after nudging the inputs, which is costly, and left out where the `deviation`
-    of a result is small enough; `entered` the size of the inputs that they are computed from.
+    Args:
+        dtype: The dtype of the case.
+        expected: The expected values.
+        nudged: Returns them after nudging the inputs. This is costly, and not called if the
+            `deviation` is small enough.
+        deviation: How far a result is from the expected values.
+        input_scale: Returns the size of the inputs that the values are computed from.
     """
-    scale, one = largest_magnitude(want), ulp_of_one(dtype)
-    size = np.where(np.isfinite(want), np.abs(want), 0.0)
-    common = SAFETY * ULPS * one * scale
+    scale = largest_magnitude(expected)
+    ulp = ulp_of_one(dtype)
+    size = np.where(np.isfinite(expected), np.abs(expected), 0.0)
+    common = SAFETY * ULPS * ulp * scale
     if dtype != "float32":
         common = max(common, RELATIVE_64 * scale)
-    allowed = _shared(dtype, common, size, scale)
+    allowed = _limited_by_own_size(dtype, common, size, scale)
     if deviation is not None and (deviation <= allowed).all():
         return allowed
-    floor = minimum_tolerance(dtype, scale, entered())
-    allowed = np.maximum(allowed, floor)
+
+    minimum = minimum_tolerance(dtype, scale, input_scale())
+    allowed = np.maximum(allowed, minimum)
     if deviation is not None and (deviation <= allowed).all():
         return allowed
-    effect = np.zeros(want.shape)
-    for other in moved():
-        off = np.abs(other - want)
-        effect = np.maximum(effect, np.where(np.isfinite(off), off, 0.0))
-    most = largest_magnitude(effect)
-    common = max(common, SAFETY * (most + ULPS * one * scale))
+
+    effect = np.zeros(expected.shape)
+    for moved in nudged():
+        difference = np.abs(moved - expected)
+        effect = np.maximum(effect, np.where(np.isfinite(difference), difference, 0.0))
+    common = max(common, SAFETY * (largest_magnitude(effect) + ULPS * ulp * scale))
     with np.errstate(over="ignore"):
-        own = np.maximum(size, effect / one)
-    band = np.maximum(_shared(dtype, common, own, scale), SAFETY * effect)
-    return np.asarray(np.maximum(band, floor))
+        own_size = np.maximum(size, effect / ulp)
+    band = np.maximum(_limited_by_own_size(dtype, common, own_size, scale), SAFETY * effect)
+    return np.asarray(np.maximum(band, minimum))
 
 
-def _shared(dtype: str, common: float, own: Array, scale: float) -> Array:
-    """The band of the whole result, less where an entry is far smaller than the largest."""
+def _limited_by_own_size(dtype: str, common: float, own_size: Array, scale: float) -> Array:
+    """Return the common band, reduced for entries far smaller than the largest one."""
     if dtype == "float32":
-        return np.full(own.shape, common)
-    return np.asarray(
-        np.maximum(np.minimum(common, OWN_SIZE_SHARE * own), NORM_ULPS * UNIT_64 * scale)
-    )
+        return np.full(own_size.shape, common)
+    reduced = np.minimum(common, OWN_SIZE_SHARE * own_size)
+    return np.asarray(np.maximum(reduced, NORM_ULPS * UNIT_64 * scale))
 
 
-def allowed_by_check(tolerance: Tolerance, want: Array) -> Array:
-    """What a tolerance of the check allows around each of the expected values."""
-    size = np.where(np.isfinite(want), np.abs(want), 0.0)
+def allowed_by_check(tolerance: Tolerance, expected: Array) -> Array:
+    """Return the deviation that a check's tolerance allows for each of the expected values."""
+    size = np.where(np.isfinite(expected), np.abs(expected), 0.0)
     return np.asarray(np.maximum(tolerance.absolute or 0.0, (tolerance.relative or 0.0) * size))
 
 
-def bfloat16_norm(want: Array, entered: Callable[[], float]) -> float:
-    """How far a bfloat16 result may be from the expected one in the Euclidean norm."""
-    size = float(np.linalg.norm(want))
-    if size <= VANISHING_SHARE * entered():
-        size = entered() * float(np.sqrt(want.size))
+def bfloat16_norm(expected: Array, input_scale: Callable[[], float]) -> float:
+    """Return the allowed distance of a bfloat16 result from the expected one (Euclidean norm)."""
+    size = float(np.linalg.norm(expected))
+    if size <= VANISHING_SHARE * input_scale():
+        size = input_scale() * float(np.sqrt(expected.size))
     return RELATIVE_BF16 * size
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedResult:
-    """What a result should be."""
+    """The expected value of a result, with what its tolerance depends on."""
 
-    native: Any  # in the case's dtypes: type, dtype and shape
-    precise: Any  # in float64: values
-    nudged: Callable[[], list[Any]]  # the precise value after nudging the inputs; costly
-    dtype: str = "float64"  # of the case: what a scalar, which has no dtype of its own, is held to
-    input_scale: Callable[[], float] = lambda: (
-        0.0
-    )  # the size of the inputs that it is computed from
-    tolerance: Tolerance | None = None  # that the check allows besides
+    native: Any  # in the case's dtypes: decides type, dtype and shape
+    precise: Any  # in float64: decides the values
+    nudged: Callable[[], list[Any]]  # returns the precise values after nudging the inputs; costly
+    dtype: str = "float64"  # of the case; a scalar has no dtype of its own
+    input_scale: Callable[[], float] = lambda: 0.0  # size of the inputs it is computed from
+    tolerance: Tolerance | None = None  # the check's; it widens the band
 
     def item_at(self, key: str | int) -> ExpectedResult:
-        """What an item of a container should be."""
+        """Return the expected value of an item of a container."""
         return replace(
             self,
             native=self.native[key],
             precise=self.precise[key],
-            nudged=lambda: [m[key] for m in self.nudged()],
+            nudged=lambda: [moved[key] for moved in self.nudged()],
         )
 
     def nudged_floats(self) -> list[Array]:
-        """The real numbers in the moved values, those that still have the same shape."""
+        """Return the real numbers in the nudged values that still have the expected shape."""
         shape = as_real_array(to_array(self.precise)).shape
-        moved = map(to_floats, self.nudged())
-        return [m for m in moved if m is not None and m.shape == shape]
+        moved = [to_floats(value) for value in self.nudged()]
+        return [array for array in moved if array is not None and array.shape == shape]
 
 
 def input_scale(
     evaluation: Evaluation, run: str, case: CaseRecipe, result: str, *, draw_index: int = 0
 ) -> float:
-    """The size of what a result is computed from, in the result's own unit as far as it is known.
+    """Return the size of the inputs of a result, in the result's own unit as far as it is known.
 
-    A gradient is linear in what comes in (an input called grad_...): its size counts as it is.
-    Other inputs count where they are small, and else as 1: what is computed from logits of 1e30
-    may well be a probability.
+    A gradient is linear in an incoming gradient (an input called grad_...), so that size counts in
+    full.  Other inputs count only if they are below 1: a result computed from logits of 1e30 may be
+    a probability.
     """
     names = run_inputs(steps_producing(evaluation.steps(run), result))
     drawn = evaluation.drawn_inputs(case, draw_index)
-    sizes = {
-        name: largest_magnitude(drawn[name].astype(np.float64))
-        for name in names
-        if isinstance(drawn[name], np.ndarray) and drawn[name].dtype.kind == "f"
-    }
-    coming = [n for name, n in sizes.items() if is_incoming_gradient(name) and n]
-    other = [n for name, n in sizes.items() if not is_incoming_gradient(name) and n]
-    if not sizes:
-        other = [abs(drawn[n]) for n in names if isinstance(drawn[n], float) and drawn[n]]
-    return min(coming, default=1.0) * min([1.0, *other]) if coming or other else 0.0
+    incoming = []
+    others = []
+    has_arrays = False
+    for name in names:
+        value = drawn[name]
+        if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+            continue
+        has_arrays = True
+        size = largest_magnitude(value.astype(np.float64))
+        if size and is_incoming_gradient(name):
+            incoming.append(size)
+        elif size:
+            others.append(size)
+    if not has_arrays:
+        values = [drawn[name] for name in names]
+        others = [abs(value) for value in values if isinstance(value, float) and value]
+    if not incoming and not others:
+        return 0.0
+    return min(incoming, default=1.0) * min([1.0, *others])
 
 
 def expected_result(
@@ -190,36 +201,32 @@ def expected_result(
     draw_index: int = 0,
     check: Check | None = None,
 ) -> ExpectedResult:
-    """What the reference says a result is, with the means to find how far rounding may move it.
+    """Return the reference's result, with the means to find how far rounding may move it.
 
-    A tolerance is that of the check; where none asks, what any check allows that result.
+    The tolerance is the check's.  Without a check it is what any check allows for the result.
     """
 
-    def right(mode: str) -> Value:
-        return evaluation.reference_outcome(run, case, draw_index=draw_index, mode=mode).values[
-            result
-        ]
+    def reference_value(mode: str) -> Value:
+        outcome = evaluation.reference_outcome(run, case, draw_index=draw_index, mode=mode)
+        return outcome.values[result]
 
-    precise = right(NATIVE if case.dtype == "float64" else PRECISE)
+    precise = reference_value(NATIVE if case.dtype == "float64" else PRECISE)
     return ExpectedResult(
-        right(NATIVE),
-        precise,
-        lambda: [right(mode) for mode in NUDGES],
-        case.dtype,
-        lambda: input_scale(evaluation, run, case, result, draw_index=draw_index),
-        _tolerance(evaluation.checks if check is None else [check], run, result),
+        native=reference_value(NATIVE),
+        precise=precise,
+        nudged=lambda: [reference_value(mode) for mode in NUDGES],
+        dtype=case.dtype,
+        input_scale=lambda: input_scale(evaluation, run, case, result, draw_index=draw_index),
+        tolerance=_first_tolerance(evaluation.checks if check is None else [check], run, result),
     )
 
 
-def _tolerance(checks: Sequence[Check], run: str, result: str) -> Tolerance | None:
-    """The first tolerance for a result of a run."""
+def _first_tolerance(checks: Sequence[Check], run: str, result: str) -> Tolerance | None:
+    """Return the first tolerance that applies to a result of a run."""
     for check in checks:
-        found: Tolerance | None = getattr(check, "tolerance", None)
-        if (
-            found
-            and check.run == run
-            and result in check.compared_results
-            and found.applies_to(result)
-        ):
-            return found
+        tolerance: Tolerance | None = getattr(check, "tolerance", None)
+        if tolerance is None or check.run != run or result not in check.compared_results:
+            continue
+        if tolerance.applies_to(result):
+            return tolerance
     return None

@@ -1,5 +1,10 @@
 # ruff: noqa: F401
-"""Programs, cases and results in one evaluation; what a kind of check uses of it stands here."""
+"""Programs, cases and results of an evaluation, as kinds of checks use them (`base.api`).
+
+`kinds/base.py` imports this module when a kind first uses a name.  A spec needs the keys of its
+kinds, and listing questions must not load numpy.  Separate files for keys and for judging would
+avoid that, but they would divide each kind, and one file has everything about it.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +12,22 @@ import numpy as np
 
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe as Case
-from grader.grading.case_by_case import CaseFinding, SubmissionStopped, judge_all_cases
-from grader.grading.compare import ResultMismatch, find_mismatch, mismatch_of_entries
+from grader.grading.case_by_case import (
+    CaseFinding,
+    SubmissionStopped,
+    check_result,
+    exception_finding,
+    verdict_of_process_end,
+)
+from grader.grading.compare import ResultMismatch, compare_result, mismatch_of_entries
 from grader.grading.evaluation import BankProgramError, Evaluation, blame_bank
 from grader.grading.exhibits import make_bars, make_grids
-from grader.grading.tolerance_bands import allowed_by_check, input_scale, minimum_tolerance
+from grader.grading.tolerance_bands import (
+    allowed_by_check,
+    expected_result,
+    input_scale,
+    minimum_tolerance,
+)
 from grader.grading.values import (
     PRECISE,
     Value,

@@ -1,4 +1,4 @@
-"""Values as programs take and return them, in words, and whether two are the same."""
+"""Values that programs take and return: encoding, description and comparison."""
 
 from __future__ import annotations
 
@@ -14,85 +14,101 @@ from grader.model.number_format import format_number, format_shape
 from grader.model.question import Question
 from grader.sandbox.worker.wire import Opaque, Tensor
 
-Value: TypeAlias = Any  # what a program takes or returns: numbers, texts, arrays, containers
+Value: TypeAlias = Any  # an argument or a result: a number, a text, an array, a container
 
 # Relative to the largest entry: two ways of writing one idea differ by less, two ideas by more.
 RELATIVE_TOLERANCES = {"float64": 1e-9, "float32": 1e-4, "bfloat16": 5e-2, "float16": 5e-2}
-NATIVE, PRECISE = "native", "precise"  # the case's own dtypes, or float64 throughout
-# Every value moved by one unit in its last place, up or down at random, then float64.
+
+# Modes of encoding an input.
+NATIVE = "native"  # in the dtypes of the case
+PRECISE = "precise"  # all in float64
+# Every value is moved by one unit in its last place, up or down at random, then all in float64.
 NUDGES = ("nudge-1", "nudge-2", "nudge-3", "nudge-4")
+
+MAX_LISTED_KEYS = 8  # keys of a dict in a message
+MAX_KEY_LENGTH = 40  # characters of each
+MAX_TEXT_LENGTH = 60  # characters of a text in a message
 
 
 def to_array(value: Value) -> Array:
-    """The array in a result, or a scalar as a 0-d array."""
+    """Return the array in a result, or a scalar as a 0-d array."""
     return value.values if isinstance(value, Tensor) else np.asarray(value)
 
 
 def dtype_of(value: Value) -> str:
-    """The name of the dtype of an array, a tensor or a scalar."""
-    return value.dtype if isinstance(value, Tensor) else _name(np.asarray(value).dtype)
+    """Return the name of the dtype of an array, a tensor or a scalar."""
+    return value.dtype if isinstance(value, Tensor) else _dtype_name(np.asarray(value).dtype)
 
 
-@functools.lru_cache(maxsize=64)  # numpy puts a name together whenever it is asked for
-def _name(dtype: np.dtype[Any]) -> str:
+@functools.lru_cache(maxsize=64)  # numpy builds the name again at each access
+def _dtype_name(dtype: np.dtype[Any]) -> str:
     return str(dtype.name)
 
 
 def as_real_array(array: Array) -> Array:
-    """Complex entries as two numbers along a last axis; anything else as it is."""
+    """Return complex entries as two numbers along a last axis; other arrays unchanged."""
     return np.stack([array.real, array.imag], axis=-1) if array.dtype.kind == "c" else array
 
 
 def largest_magnitude(array: Array) -> float:
-    """The largest magnitude among the finite entries; 0 where there are none."""
+    """Return the largest magnitude of the finite entries; 0 if there are none."""
     return float(np.abs(array[np.isfinite(array)]).max(initial=0.0))
 
 
-def deviations(got: Array, want: Array) -> Array | None:
-    """How far entries are from those wanted, where these are finite.
+def deviations(actual: Array, expected: Array) -> Array | None:
+    """Return the absolute differences of the entries that are expected to be finite.
 
-    None where they have another shape, or NaN and infinities are not where they should be.
+    Returns None if the shapes differ, or if NaN and infinities are in other places.
     """
-    finite = np.isfinite(want)
-    if got.shape != want.shape or not np.isfinite(got[finite]).all():
+    finite = np.isfinite(expected)
+    if actual.shape != expected.shape or not np.isfinite(actual[finite]).all():
         return None
-    alike = np.array_equal(got[~finite], want[~finite], equal_nan=True)
-    return np.abs(got[finite] - want[finite]) if alike else None
+    if not np.array_equal(actual[~finite], expected[~finite], equal_nan=True):
+        return None
+    return np.asarray(np.abs(actual[finite] - expected[finite]))
 
 
-def item_keys(observed: Value, native: Value) -> Iterable[Any] | None:
-    """What the items of a container are found by; None where the other has not the same."""
-    if isinstance(native, dict):
-        return native if isinstance(observed, dict) and observed.keys() == native.keys() else None
-    alike = all(isinstance(v, (list, tuple)) for v in (observed, native))
-    return range(len(native)) if alike and len(observed) == len(native) else None
+def item_keys(actual: Value, expected: Value) -> Iterable[Any] | None:
+    """Return the keys or indices of an expected container; None if the actual one has others."""
+    if isinstance(expected, dict):
+        has_same_keys = isinstance(actual, dict) and actual.keys() == expected.keys()
+        return expected if has_same_keys else None
+    are_sequences = all(isinstance(value, (list, tuple)) for value in (actual, expected))
+    return range(len(expected)) if are_sequences and len(actual) == len(expected) else None
 
 
 def format_dict_keys(value: Value) -> str:
-    """The keys of a dict, to be put behind 'a dict'."""
+    """Return the keys of a dict as a text to follow "a dict"; empty if it is no dict."""
     if not isinstance(value, dict):
         return ""
-    shown = ", ".join(str(key)[:40] for key in list(value)[:8]) or "no keys"
-    return f" with {shown}" + (f" and {len(value) - 8:,} more" if len(value) > 8 else "")
+    keys = [str(key)[:MAX_KEY_LENGTH] for key in list(value)[:MAX_LISTED_KEYS]]
+    text = f" with {', '.join(keys) or 'no keys'}"
+    if len(value) > MAX_LISTED_KEYS:
+        text += f" and {len(value) - MAX_LISTED_KEYS:,} more"
+    return text
 
 
 def describe_value(value: Value) -> str:
-    """A value in words: `a float64 array of shape (2, 3)`, `None`, `the number 3`."""
+    """Describe a value: `a float64 array of shape (2, 3)`, `None`, `the number 3`."""
     match value:
         case None:
             return "None"
-        case Opaque(type=kind):
-            return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
+        case Opaque(type=type_name):
+            article = "an" if type_name[:1] in "aeiou" else "a"
+            return f"{article} {type_name}"
         case Tensor():
-            return f"{_article(value.dtype)} tensor of shape {format_shape(value.values.shape)}"
+            shape = format_shape(value.values.shape)
+            return f"{_with_article(value.dtype)} tensor of shape {shape}"
         case np.ndarray():
-            return f"{_article(value.dtype.name)} array of shape {format_shape(value.shape)}"
+            return f"{_with_article(value.dtype.name)} array of shape {format_shape(value.shape)}"
         case bool() | np.bool_():
             return str(bool(value))
-        case int() | float() | np.integer() | np.floating():
-            return f"the number {format_number(value.item() if isinstance(value, np.generic) else value)}"
+        case np.integer() | np.floating():
+            return f"the number {format_number(value.item())}"
+        case int() | float():
+            return f"the number {format_number(value)}"
         case str():
-            return f"the text {value[:60]!r}"
+            return f"the text {value[:MAX_TEXT_LENGTH]!r}"
         case list() | tuple():
             return f"a {type(value).__name__} of {len(value)}"
         case dict():
@@ -101,43 +117,48 @@ def describe_value(value: Value) -> str:
             return f"a {type(value).__name__}"
 
 
-def _article(dtype: str) -> str:
-    return f"{'an' if dtype.startswith('int') else 'a'} {dtype}"
+def _with_article(dtype: str) -> str:
+    return f"an {dtype}" if dtype.startswith("int") else f"a {dtype}"
 
 
 def same_value(a: Value, b: Value, dtype: str = "float64", *, exact: bool = False) -> bool:
-    """Whether two results are the same, up to what two ways of computing them differ by.
+    """Return True if two results are equal, except for what two ways of computing differ by.
 
-    This tells ideas apart; `compare` judges.  The dtype is that of the case, for scalars, which
-    have none of their own; `exact` means to the last bit, zeros of either sign being the same.
+    This tells ideas apart; `compare` judges.
+
+    Args:
+        a: One result.
+        b: The other one.
+        dtype: The dtype of the case, for scalars.
+        exact: The results must agree to the last bit. Zeros of either sign are equal.
     """
-    if any(v is None or isinstance(v, (Opaque, str)) for v in (a, b)):
+    if any(value is None or isinstance(value, (Opaque, str)) for value in (a, b)):
         return type(a) is type(b) and bool(a == b)
-    if any(isinstance(v, (dict, list, tuple)) for v in (a, b)):
+    if any(isinstance(value, (dict, list, tuple)) for value in (a, b)):
         keys = item_keys(a, b)
         return keys is not None and all(same_value(a[k], b[k], dtype, exact=exact) for k in keys)
     x, y = to_array(a), to_array(b)
-    if x.shape != y.shape or (isinstance(a, (np.ndarray, Tensor)) and dtype_of(a) != dtype_of(b)):
+    is_array = isinstance(a, (np.ndarray, Tensor))
+    if x.shape != y.shape or (is_array and dtype_of(a) != dtype_of(b)):
         return False
     kinds = x.dtype.kind + y.dtype.kind
     if not set(kinds) & set("fc") or "O" in kinds:  # an int beyond 64 bits is an object
         return bool(np.array_equal(x, y))
-    arrays = isinstance(a, (np.ndarray, Tensor)) and x.ndim
-    loose = (
-        0.0
-        if exact
-        else RELATIVE_TOLERANCES.get(
-            dtype_of(a) if arrays else dtype, RELATIVE_TOLERANCES["float64"]
-        )
-    )
+    tolerance = 0.0
+    if not exact:
+        own_dtype = dtype_of(a) if is_array and x.ndim else dtype
+        tolerance = RELATIVE_TOLERANCES.get(own_dtype, RELATIVE_TOLERANCES["float64"])
     if "c" in kinds:
-        x, y = (as_real_array(np.asarray(v, np.complex128)) for v in (x, y))
-    off = deviations(x.astype(np.float64), y := y.astype(np.float64))
-    return off is not None and float(off.max(initial=0.0)) <= loose * largest_magnitude(y)
+        x, y = (as_real_array(np.asarray(array, np.complex128)) for array in (x, y))
+    y = y.astype(np.float64)
+    differences = deviations(x.astype(np.float64), y)
+    if differences is None:
+        return False
+    return float(differences.max(initial=0.0)) <= tolerance * largest_magnitude(y)
 
 
 def to_floats(value: Value) -> Array | None:
-    """The real numbers in a result as float64, two of them for a complex one."""
+    """Return the real numbers in a result as float64, two of them for a complex one."""
     if isinstance(value, (float, np.inexact, np.ndarray, Tensor)):
         array = as_real_array(to_array(value))
         if array.dtype.kind == "f":
@@ -152,27 +173,32 @@ def encode_input(
     value: Value,
     mode: str = NATIVE,
 ) -> dict[str, Any]:
-    """One input of a case as a program takes it: the fields of a `protocol.Input`.
+    """Encode one input of a case for a program: the fields of a `protocol.Input`.
 
-    The mode is `NATIVE`, `PRECISE`, one of `NUDGES`, or another layout than that of the case.
+    The mode is `NATIVE`, `PRECISE`, one of `NUDGES`, or a layout to use in place of the case's.
     """
     if not isinstance(value, np.ndarray):
         return {"value": value}
     recipe = case.inputs[name]
     dtype = recipe.dtype or case.dtype
-    floating = dtype in {"float32", "float64", "bfloat16"}
-    changed = mode in {PRECISE, *NUDGES}
-    if changed and floating:
-        value = nudge(value, dtype, NUDGES.index(mode)) if mode in NUDGES else value
-        value, dtype = value.astype(np.float64), "float64"
-    spec: dict[str, Any] = {
+    is_floating = dtype in {"float32", "float64", "bfloat16"}
+    is_precise = mode in {PRECISE, *NUDGES}
+    if is_precise and is_floating:
+        if mode in NUDGES:
+            value = nudge(value, dtype, NUDGES.index(mode))
+        value = value.astype(np.float64)
+        dtype = "float64"
+    layout = mode
+    if is_precise or mode == NATIVE:
+        layout = recipe.layout or case.layout
+    fields: dict[str, Any] = {
         "value": Tensor(value, dtype) if dtype == "bfloat16" else value,
-        "layout": recipe.layout or case.layout if changed or mode == NATIVE else mode,
+        "layout": layout,
     }
     if question.spec.needs_torch:
-        frozen = name in case.frozen or is_incoming_gradient(name)
-        spec |= {"tensor": True, "grad": floating and not frozen}
-    return spec
+        is_frozen = name in case.frozen or is_incoming_gradient(name)
+        fields |= {"tensor": True, "grad": is_floating and not is_frozen}
+    return fields
 
 
 def is_incoming_gradient(name: str) -> bool:
@@ -180,18 +206,18 @@ def is_incoming_gradient(name: str) -> bool:
     return name.startswith("grad_")
 
 
-def nudge(value: Array, dtype: str, which: int) -> Array:
-    """Move every value by one unit in the last place of its dtype, equal values alike.
+def nudge(value: Array, dtype: str, index: int) -> Array:
+    """Move every value by one unit in the last place of its dtype.
 
-    Equal values stay equal and neighbors keep their order: what is measured is rounding alone.
+    Equal values stay equal and neighbors keep their order, so only rounding is measured.
     """
     unique, inverse = np.unique(value, return_inverse=True)
     size = np.abs(unique)
     unit = size * 2.0**-8 if dtype == "bfloat16" else np.spacing(size)
     # Values that could meet or cross if one went up and the other down move the same way.
-    apart = ~(np.diff(unique) <= 2 * np.maximum(unit[1:], unit[:-1]))
-    group = np.concatenate([[0], np.cumsum(apart)])[: unique.size].astype(np.int64)
-    signs = np.random.default_rng([which, unique.size]).choice([-1.0, 1.0], unique.size)[group]
+    are_apart = ~(np.diff(unique) <= 2 * np.maximum(unit[1:], unit[:-1]))
+    group = np.concatenate([[0], np.cumsum(are_apart)])[: unique.size].astype(np.int64)
+    signs = np.random.default_rng([index, unique.size]).choice([-1.0, 1.0], unique.size)[group]
     if dtype == "bfloat16":
         moved = unique * (1 + signs * 2.0**-8)
     else:

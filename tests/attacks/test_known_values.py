@@ -15,6 +15,7 @@ from grader.audit.forgeable_parts import comparing_checks, is_forgeable
 from grader.bank.starter_repair import repaired_starter
 from grader.explain.session import GradingSession
 from grader.grading.kinds import registry
+from grader.grading.session import GradeOptions
 from grader.grading.values import to_array
 from grader.model.report import Report, Verdict
 from grader.sandbox import config
@@ -52,7 +53,7 @@ def graded(session: GradingSession, text: bytes) -> Report:
         raise Decided
 
     with contextlib.suppress(Decided):
-        found.append(session.grade(text, seed=SEED, decided=decided))
+        found.append(session.grade(text, seed=SEED, options=GradeOptions(on_verdict=decided)))
     return found[0]
 
 

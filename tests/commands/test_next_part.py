@@ -11,6 +11,7 @@ from grader.bank import load
 from grader.commands.context import Context
 from grader.commands.watching import WatchedDrill
 from grader.explain.session import GradingSession
+from grader.grading.session import GradeOptions
 from tests.commands.conftest import ROOT, Drill
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -101,9 +102,13 @@ def test_letters_of_answers_are_no_code() -> None:
     passed = question.reference.replace(b"\nWHY", b"\nOLD")
     with GradingSession(question) as session:
         for letters in (b'WHY = {"sum-is-zero": "b", "blind-spot": "d"}\n', b"WHY = {}\n"):
-            report = session.grade(question.starter + letters, seed=1, explain_starter=False)
+            report = session.grade(
+                question.starter + letters, seed=1, options=GradeOptions(explain_starter=False)
+            )
             assert (report.unchanged, report.misconceptions) == (True, ())
-            report = session.grade(passed + b"\n", seed=1, passed=passed + letters)
+            report = session.grade(
+                passed + b"\n", seed=1, options=GradeOptions(passed_version=passed + letters)
+            )
             assert report.unchanged
 
 

@@ -19,6 +19,7 @@ from grader.forms.base import (
     answer_template,
     read_answers,
 )
+from grader.grading.session import GradeOptions
 from grader.model.errors import BankError
 from grader.model.report import Verdict
 from grader.model.spec import Answer
@@ -222,17 +223,24 @@ def test_an_untouched_file_says_so_and_costs_no_try(session: GradingSession) -> 
 def test_in_a_class_the_readable_lines_are_graded(session: GradingSession) -> None:
     text = next(iter(session.question.accepted.values()))
     extra = b"Name: Zed\n" + text
-    report = session.grade(extra, seed=11, filename="your answers", lenient=True)
+    report = session.grade(
+        extra, seed=11, filename="your answers", options=GradeOptions(lenient=True)
+    )
     assert (report.verdict, len(report.unread)) == (Verdict.PASS, 1)
     assert report.unread[0].startswith("line 1 could not be read: expected NAME = VALUE (names: ")
     assert report.unread[0].endswith("), found 'Name: Zed'")
     assert session.grade(extra, seed=11).verdict is Verdict.ERROR
     line = next(one for one in text.splitlines() if one.partition(b"#")[0].count(b"="))
     name = line.partition(b"=")[0]
-    report = session.grade(text.replace(line, name + b"= ~~"), seed=11, lenient=True)
+    report = session.grade(
+        text.replace(line, name + b"= ~~"), seed=11, options=GradeOptions(lenient=True)
+    )
     assert report.verdict in {Verdict.FAIL, Verdict.PASS}  # a review may list a line too many
     assert "could not be read: " in report.unread[0]
-    assert session.grade(b"= 1\n" * 90, seed=11, lenient=True).verdict is Verdict.ERROR
+    assert (
+        session.grade(b"= 1\n" * 90, seed=11, options=GradeOptions(lenient=True)).verdict
+        is Verdict.ERROR
+    )
 
 
 def test_what_is_no_file_of_answers_never_runs(session: GradingSession) -> None:

@@ -9,6 +9,7 @@ import pytest
 from grader import forms
 from grader.explain.session import GradingSession
 from grader.forms.base import UnreadableAnswer
+from grader.grading.session import GradeOptions
 from grader.model.report import Report, Verdict
 from tests.asking import asked
 from tests.pages import page_of
@@ -122,7 +123,7 @@ def test_a_reason_in_doubt_is_refused_with_the_list(
 def test_prose_in_a_review_loses_only_its_line(session: GradingSession) -> None:
     prose = "13 is wrong, as it divides by its own rows\napprove? I would not"
     lines = [*(f"{n} = {reason}" for n, reason in ALL.items()), prose, "approve = no"]
-    report = session.grade("\n".join(lines).encode(), seed=3, lenient=True)
+    report = session.grade("\n".join(lines).encode(), seed=3, options=GradeOptions(lenient=True))
     assert report.checks[0].message.startswith("5 of 5 faults, 0 false alarms")
     assert len(report.unread) == 2
 

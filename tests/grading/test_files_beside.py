@@ -9,6 +9,7 @@ import pytest
 
 from grader import bank
 from grader.explain.session import GradingSession
+from grader.grading.session import GradeOptions
 from grader.model.report import Verdict
 
 ROOT = Path(__file__).parents[2]
@@ -41,17 +42,19 @@ def test_a_file_beside_a_program_runs_only_when_it_is_imported(
     line: str, modules: dict[str, bytes], session: GradingSession
 ) -> None:
     source = line.encode() + b"\n" + session.question.reference
-    report = session.grade(source, seed=3, modules=modules)
+    report = session.grade(source, seed=3, options=GradeOptions(modules=modules))
     assert report.verdict is Verdict.PASS, report.message
 
 
 def test_a_file_that_raises_when_it_is_imported_is_named(session: GradingSession) -> None:
-    report = session.grade(b"import beside\n", seed=3, modules=BREAKS)
+    report = session.grade(b"import beside\n", seed=3, options=GradeOptions(modules=BREAKS))
     assert report.verdict is Verdict.ERROR
     assert "RuntimeError: it was run, in beside.py:1" in report.message
 
 
 def test_a_file_that_does_not_parse_is_named(session: GradingSession) -> None:
-    report = session.grade(b"import beside\n", seed=3, modules={"beside": b"def f(:\n"})
+    report = session.grade(
+        b"import beside\n", seed=3, options=GradeOptions(modules={"beside": b"def f(:\n"})
+    )
     assert report.verdict is Verdict.ERROR
     assert "in beside.py:1" in report.message

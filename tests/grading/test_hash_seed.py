@@ -17,13 +17,14 @@ from pathlib import Path
 from grader import bank
 from grader.reports.json import dumps
 from grader.explain.session import GradingSession
+from grader.grading.session import GradeOptions
 
 for name in ("maxpool-routing", "softmax-cross-entropy"):
     question = bank.load([Path(".")], name)
     with GradingSession(question) as session:
         for idea, *_ in list(question.variants.values())[:5]:
             source = question.reference + b"\\n\\n" + idea  # an idea is a layer over the reference
-            report = session.grade(source, seed=5, is_program=True)
+            report = session.grade(source, seed=5, options=GradeOptions(is_program=True))
             print(json.dumps(json.loads(dumps(report))))
 """
 

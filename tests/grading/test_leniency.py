@@ -10,6 +10,7 @@ import pytest
 from grader import bank
 from grader.classroom.notebook import notebook_code
 from grader.explain.session import GradingSession
+from grader.grading.session import GradeOptions
 from grader.model.report import Report, Verdict
 from tests.classroom.builders import BANK, PROGRAMS, notebook
 
@@ -28,7 +29,7 @@ def at_home(session: GradingSession, text: str) -> Report:
 
 
 def in_class(session: GradingSession, text: str) -> Report:
-    return session.grade(text.encode(), seed=3, lenient=True)
+    return session.grade(text.encode(), seed=3, options=GradeOptions(lenient=True))
 
 
 SHOWS = """

@@ -13,6 +13,7 @@ import pytest
 
 from grader import bank
 from grader.explain.session import GradingSession, grade
+from grader.grading.session import GradeOptions
 from grader.model.question import Question
 from grader.model.report import Report, Verdict
 from grader.reports import sentences
@@ -164,7 +165,7 @@ def test_a_second_thread_is_told_to_open_a_session_of_its_own() -> None:
     question = asked("adam-7b-memory")
     with (
         GradingSession(question) as session,
-        session._alone(),
+        session._exclusive_use(),
         pytest.raises(RuntimeError, match="one thread at a time"),
     ):
         session.grade(question.reference, seed=0)
@@ -200,7 +201,7 @@ def test_a_verdict_is_told_before_what_is_only_reported_is_measured() -> None:
     found: list[Report] = []
     with GradingSession(question) as session:
         right, wrong, forging = (
-            session.grade(text, seed=1, decided=found.append)
+            session.grade(text, seed=1, options=GradeOptions(on_verdict=found.append))
             for text in (question.reference, question.starter, question.reference + FORGING)
         )
     sooner, early, _ = found
@@ -226,7 +227,9 @@ def test_whose_process_is_gone_when_there_is_a_verdict_is_asked_no_more() -> Non
     with GradingSession(question) as session:
         gone = b"import os\nprint(end='loaded;')\n\n\ndef maxpool2d_forward(*_):\n    os._exit(3)\n"
         report = session.grade(
-            gone + b"\n\ndef maxpool2d_backward(*_):\n    pass\n", seed=1, decided=found.append
+            gone + b"\n\ndef maxpool2d_backward(*_):\n    pass\n",
+            seed=1,
+            options=GradeOptions(on_verdict=found.append),
         )
     (early,) = found
     assert report.printed == "loaded;"
@@ -238,9 +241,11 @@ def test_of_a_starter_nothing_is_explained_that_no_page_shows() -> None:
     question = asked(POOL)
     mine = question.starter + b"\nprint()\n"
     with GradingSession(question) as session:
-        bare = session.grade(question.starter, seed=1, explain_starter=False)
+        bare = session.grade(question.starter, seed=1, options=GradeOptions(explain_starter=False))
         whole = session.grade(question.starter, seed=1)
-        assert session.grade(mine, seed=1, explain_starter=False).misconceptions
+        assert session.grade(
+            mine, seed=1, options=GradeOptions(explain_starter=False)
+        ).misconceptions
     assert whole.misconceptions
     assert (bare.misconceptions, bare.explanations, bare.outputs) == ((), (), "")
     assert [(c.id, c.verdict) for c in bare.checks] == [(c.id, c.verdict) for c in whole.checks]

@@ -1,7 +1,7 @@
-"""What a kind of check is: its keys, how it is carried out, and what is made of it elsewhere.
+"""The base class of a kind of check, and a trial of a check on one case.
 
-Everything that the program knows of a kind stands in one class; `registry` finds it by its name.
-What follows from the keys alone (the results it needs, the names that have to exist) is said by
+Everything that the program knows about a kind stands in one class; `registry` finds it by its name.
+What follows from the keys alone, such as the results and names that a check needs, is a matter of
 the keys, which derive from `grader.model.spec.Check`.
 """
 
@@ -34,10 +34,10 @@ K = TypeVar("K", bound=Check)
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """An observation that is a number of bytes or operations: nearly the same is the same."""
+    """An observed number of bytes or operations: two that are nearly equal count as equal."""
 
     value: float
-    kept: tuple[str, ...] | None = None  # what the bytes are of, sorted, where that is known
+    kept: tuple[str, ...] | None = None  # what the bytes hold, sorted, if that is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,128 +61,168 @@ class CaseTrial(Generic[K]):
         return self.evaluation.reference_outcome(self.check.run, self.case)
 
     def submission_result(self, name: str) -> api.Value:
-        """A result of the submission; None where there is none."""
+        """Return a result of the submission; None if it has no such result."""
         return self.submission_outcome.values.get(name)
 
-    def inputs(self, **how: Any) -> api.Inputs:  # noqa: ANN401 see Evaluation.inputs
-        return self.evaluation.inputs(self.case, self.check.run, **how)
+    def inputs(self, *, draw_index: int = 0, mode: str = "native") -> api.Inputs:
+        """Return the inputs of the check's run, encoded for a program."""
+        return self.evaluation.inputs(self.case, self.check.run, draw_index=draw_index, mode=mode)
 
     def find_mismatch(
-        self, name: str, outcome: api.Outcome, **how: Any
+        self,
+        name: str,
+        outcome: api.Outcome,
+        *,
+        draw_index: int = 0,
+        exact: bool = False,
+        zeros: bool = False,
+        check: Check | None = None,
     ) -> api.ResultMismatch | None:
-        """How a result in an outcome differs from the reference's; see `compare.fault_of`."""
-        return api.find_mismatch(self.evaluation, self.check.run, self.case, name, outcome, **how)
+        """Return how a result differs from the reference's; None if it agrees.
+
+        `expected_result` and `compare_result` have the meaning of the options.
+        """
+        expected = api.expected_result(
+            self.evaluation, self.check.run, self.case, name, draw_index=draw_index, check=check
+        )
+        observed = outcome.values.get(name)
+        return api.compare_result(name, observed, expected, exact=exact, zeros=zeros)
 
     def side_effects(self, outcome: api.Outcome, *, shared: bool = False) -> Iterator[str]:
-        """What steps did beside returning results, and the reference's do not, in words."""
-        truth, ours = self.reference_outcome, self.check.compared_results
+        """Describe the side effects of the steps that the reference's steps do not have."""
+        expected = self.reference_outcome
+        compared = self.check.compared_results
         for index, name in outcome.changed:
-            if (index, name) not in truth.changed:
+            if (index, name) not in expected.changed:
                 yield f"{self.function_name(index)} changes its caller's {name}"
         for result, name in outcome.shared if shared else ():
-            if result in ours and (result, name) not in truth.shared:
+            if result in compared and (result, name) not in expected.shared:
                 yield f"{result} shares its memory with {name}: writing to one changes the other"
         for result, index in outcome.stale:
-            if result in ours and (result, index) not in truth.stale:
+            if result in compared and (result, index) not in expected.stale:
                 yield f"{result} is changed afterwards by {self.function_name(index)}"
 
     def function_name(self, index: int) -> str:
-        """The function that a step calls; the last one's where there is no such step."""
+        """Return the name of the function that a step calls; of the last step for a bad index."""
         step = self.steps[index if 0 <= index < len(self.steps) else -1]
-        named = {"torch": "your backward", "driver": "your code", "judge": "your code"}
-        return named.get(step.owner, step.function)
+        names = {"torch": "your backward", "driver": "your code", "judge": "your code"}
+        return names.get(step.owner, step.function)
 
-    def failing_finding(self, sentence: str, **more: Any) -> api.CaseFinding:  # noqa: ANN401 fields of a Finding
-        """A finding whose sentence ends with the name of the case."""
-        return api.CaseFinding(f"{sentence} (case {self.case.name})", **more)
+    def failing_finding(self, sentence: str, **fields: Any) -> api.CaseFinding:  # noqa: ANN401 fields of a CaseFinding
+        """Return a finding whose sentence ends with the name of the case."""
+        return api.CaseFinding(f"{sentence} (case {self.case.name})", **fields)
 
 
 class Kind(Generic[K]):
     """A kind of check.
 
-    The keys and `judge` are all that a kind needs.  Whatever else there is has a default that fits
-    a check of results by value.
+    A kind needs only its keys and `judge`.  The defaults of all other members fit a check of
+    results by value.
     """
 
     keys: type[K]  # with `kind: Literal[...]`, the name of the kind
 
-    needs_torch: ClassVar[bool] = False  # it asks the autograd graph
+    needs_torch: ClassVar[bool] = False  # it uses the autograd graph
     without_torch: ClassVar[bool] = False  # it does not see what torch allocates
-    needs_drawn_inputs: ClassVar[bool] = False  # fixed ones could be remembered
-    judges_values: ClassVar[bool] = False  # by themselves: zeros or ones should not pass
-    is_law: ClassVar[bool] = False  # it holds whatever the values are, so that others see it first
-    compares_final_value_only: ClassVar[bool] = (
-        False  # of a series: where it goes, not each of its values
-    )
-    hides_expected: ClassVar[bool] = False  # an estimate: what is right is not shown before a pass
-    is_timed: ClassVar[bool] = False  # on the reference only in an audit, and never on mutants
+    needs_drawn_inputs: ClassVar[bool] = False  # a submission could remember fixed ones
+    judges_values: ClassVar[bool] = False  # of results: zeros or ones should not pass
+    is_law: ClassVar[bool] = False  # it holds for all values, so other checks see a fault first
+    compares_final_value_only: ClassVar[bool] = False  # of a series, in place of each value
+    hides_expected: ClassVar[bool] = False  # an estimate: no expected value is shown before a pass
+    is_timed: ClassVar[bool] = False  # an audit tries only the reference, and never mutants
     stops_late: ClassVar[bool] = False  # a call that hangs is stopped late
-    is_slow_to_observe: ClassVar[bool] = False  # to observe: the others rule most ideas out
-    shows_measurement: ClassVar[bool] = False  # what it measured is worth a line of a pass
-    always_reported: ClassVar[bool] = False  # it fails: that is worth a line of its own
+    is_slow_to_observe: ClassVar[bool] = False  # the other kinds rule most ideas out before
+    shows_measurement: ClassVar[bool] = False  # a passing report has a line on the measurement
+    always_reported: ClassVar[bool] = False  # a failure has a line of its own
     missed_stretch_word: ClassVar[str] = "missed"  # the word for a stretch that is not reached
 
     def run_check(self, evaluation: api.Evaluation, check: K) -> CheckResult:
-        """Try the evaluation's submission on every case of the check.
+        """Judge the submission on every case of the check.
+
+        The reference runs on each case first.  An exception of `judge` is the submission's fault.
 
         Raises:
-            Stopped: the submission's process is gone; its result says how.
-            BankFault: the reference or the spec fails.
+            SubmissionStopped: The submission's process has ended; its result tells how.
+            BankProgramError: The reference or the spec fails.
         """
-        return api.judge_all_cases(
-            evaluation, check, lambda case: self._look(CaseTrial(evaluation, check, case))
-        )
-
-    def _look(self, trial: CaseTrial[K]) -> api.CaseFinding | None:
-        """What is wrong on one case; wherever values are judged, side effects are as well."""
-        found = self.judge(trial)
-        effect = (
-            next(trial.side_effects(trial.submission_outcome), None) if self.judges_values else None
-        )
-        if effect is None:
-            return found
-        if found is None or found.verdict is Verdict.PASS:
-            return trial.failing_finding(effect, effect=True)
-        where = f" in case {trial.case.name}" if found.subject else ""
-        return replace(found, sentence=f"{effect}, and {found.sentence}{where}", subject="")
+        cases = evaluation.cases_of(check)
+        findings = []
+        for case in cases:
+            if evaluation.runs_reference_first:
+                evaluation.reference_outcome(check.run, case)
+            trial = CaseTrial(evaluation, check, case)
+            finding: api.CaseFinding | None
+            try:
+                with evaluation.limits_applied(case):
+                    finding = self.judge(trial)
+                    if self.judges_values:
+                        finding = _with_side_effect(trial, finding)
+            except api.ProgramError as error:
+                finding = api.exception_finding(evaluation, check.run, case, error)
+            except api.WorkerError as failure:
+                sentence = f"your code {failure} (case {case.name})"
+                finding = api.CaseFinding(sentence, api.verdict_of_process_end(failure))
+                result = api.check_result(evaluation, check, cases, [(case, finding)])
+                raise api.SubmissionStopped(result) from None
+            if finding is not None:
+                findings.append((case, finding))
+        return api.check_result(evaluation, check, cases, findings)
 
     def judge(self, trial: CaseTrial[K]) -> api.CaseFinding | None:
-        """What is wrong on one case, or was measured there; what it raises, the submission did."""
+        """Return a fault or a measurement on one case; None if there is neither.
+
+        An exception that leaves this method is reported as the submission's fault.
+        """
         raise NotImplementedError
 
     # -- diagnosis --------------------------------------------------------------------------
 
     def uses_observation(self, check: K) -> bool:
-        """Whether ideas are recognized by `observe`, rather than by the values of `compared`."""
+        """Return True if ideas are matched by `observe` in place of the compared results."""
         return type(self).observe is not Kind.observe and self.decides_on_every_machine(check)
 
     def observe(self, trial: CaseTrial[K]) -> Any:  # noqa: ANN401
-        """What the submission shows on one case: a result, a `Count`, a text or None."""
+        """Return what the submission shows on one case: a result, a `Count`, a text or None."""
         return next(trial.side_effects(trial.submission_outcome), None)
 
     def budget_share(self, trial: CaseTrial[K]) -> float | None:  # noqa: ARG002
-        """How much of its budget the submission takes on one case; None where there is none."""
+        """Return the part of its budget that the submission uses; None if there is no budget."""
         return None
 
     def varies_with_style(self, check: K) -> bool:  # noqa: ARG002
-        """Whether what is observed depends on how an idea is written, as peaks of memory do."""
+        """Return True if an observation depends on how code is written, as peak memory does."""
         return False
 
     # -- audit ------------------------------------------------------------------------------
 
     def decides_on_every_machine(self, check: K) -> bool:  # noqa: ARG002
-        """Whether it can turn a submission down on every machine."""
+        """Return True if the check can fail a submission on every machine."""
         return not self.is_timed
 
     def layouts_tried(self, check: K) -> tuple[str, ...]:  # noqa: ARG002
-        """The layouts of arrays that it tries."""
+        """Return the array layouts that the check tries."""
         return ()
 
 
+def _with_side_effect(
+    trial: CaseTrial[Any], finding: api.CaseFinding | None
+) -> api.CaseFinding | None:
+    """Return the finding with the first side effect of the submission's calls, if any."""
+    effect = next(trial.side_effects(trial.submission_outcome), None)
+    if effect is None:
+        return finding
+    if finding is None or finding.verdict is Verdict.PASS:
+        return trial.failing_finding(effect, effect=True)
+    sentence = f"{effect}, and {finding.sentence}"
+    if finding.subject:
+        sentence += f" in case {trial.case.name}"
+    return replace(finding, sentence=sentence, subject="")
+
+
 class WrittenAnswerKind(Kind[K]):
-    """A kind that judges what a person has written: it looks once, and speaks of no case."""
+    """A kind that judges a written answer: it looks at one case and mentions none."""
 
     def run_check(self, evaluation: api.Evaluation, check: K) -> CheckResult:
         first = evaluation.cases_of(check)[0].name
-        found = super().run_check(evaluation, check.model_copy(update={"cases": first}))
-        return replace(found, cases=(), failing=(), case_line="", about="", inputs={})
+        result = super().run_check(evaluation, check.model_copy(update={"cases": first}))
+        return replace(result, cases=(), failing=(), case_line="", about="", inputs={})

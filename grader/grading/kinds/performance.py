@@ -18,10 +18,10 @@ compute the answers ahead.
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
-from grader.grading.kinds.base import CaseTrial, Check, CheckResult, Kind, api
+from grader.grading.kinds.base import CaseTrial, Check, Kind, api
 from grader.model.number_format import format_ratio
 from grader.model.report import Verdict
 from grader.model.spec import Multiple, yaml_key
@@ -80,29 +80,24 @@ class PerformanceKind(Kind[PerformanceCheck]):
     shows_measurement = True
     missed_stretch_word = "slow"
 
-    def run_check(self, evaluation: api.Evaluation, check: PerformanceCheck) -> CheckResult:
-        wrong: list[str] = []
-
-        def judge(case: api.Case) -> api.CaseFinding:
-            trial, race, name = CaseTrial(evaluation, check, case), Race(check.at_most), None
-            if check.stretch and not evaluation.measures_stretch:
-                name = _wrong_unforeseen(trial)
-                if name is None:
-                    return api.CaseFinding("not measured", Verdict.SKIPPED)
-            else:
-                cost = _exchange_cost(trial)
-                for pair in range(MAX_PAIRS):
-                    name = _pair(trial, race, pair, cost)
-                    if name is not None or race.is_decided:
-                        break
-            if name is not None:
-                wrong.append(case.name)
-                return api.CaseFinding(f"{name} is wrong on fresh inputs of case {case.name}")
-            return _decision(race, case)
-
-        result = api.judge_all_cases(evaluation, check, judge)
-        # A wrong answer is wrong however fast: this decides even where speed is a stretch.
-        return replace(result, stretch=False) if wrong else result
+    def judge(self, trial: CaseTrial[PerformanceCheck]) -> api.CaseFinding:
+        race = Race(trial.check.at_most)
+        wrong_result = None
+        if trial.check.stretch and not trial.evaluation.measures_stretch:
+            wrong_result = _wrong_unforeseen(trial)
+            if wrong_result is None:
+                return api.CaseFinding("not measured", Verdict.SKIPPED)
+        else:
+            cost = _exchange_cost(trial)
+            for pair in range(MAX_PAIRS):
+                wrong_result = _pair(trial, race, pair, cost)
+                if wrong_result is not None or race.is_decided:
+                    break
+        if wrong_result is not None:
+            sentence = f"{wrong_result} is wrong on fresh inputs of case {trial.case.name}"
+            # A wrong result fails the submission even if speed is a stretch.
+            return api.CaseFinding(sentence, always_decides=True)
+        return _decision(race, trial.case)
 
 
 def _decision(race: Race, case: api.Case) -> api.CaseFinding:
