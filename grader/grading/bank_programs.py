@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -15,6 +15,7 @@ from grader.grading.evaluation import (
     MAX_QUOTED_LENGTH,
     BankProgramError,
     Evaluation,
+    Key,
     new_secret_draw,
 )
 from grader.grading.values import encode_input
@@ -35,7 +36,7 @@ _MISSING_MODULE = re.compile(r"No module named '(\w+)")
 
 
 class _ProgramSource(NamedTuple):
-    """Where a program of the bank comes from, for loading it and for messages."""
+    """The sources of a program of the bank, and its name and file in messages."""
 
     description: str  # "the reference"
     file: str  # the path in the bank; empty if the program has no file there
@@ -54,8 +55,8 @@ class BankPrograms(Closeable):
     def __init__(self, question: Question, workers: WorkerPool) -> None:
         """Load nothing yet."""
         self.question = question
-        self.remembered_outcomes: dict[tuple[Hashable, ...], Any] = {}
-        self.secret_draw = new_secret_draw()
+        self.remembered_outcomes: dict[Key, Any] = {}  # the seed is the first entry of a key
+        self.secret_draw = new_secret_draw()  # for all grades that measure no speed
         self._seeds: list[int] = []  # with remembered outcomes, the latest last
         self._pool = workers
         self._workers: dict[str, WorkerClient] = {}  # reference, variants, examined

@@ -2,7 +2,7 @@
 
 An evaluation draws the inputs and calls each program once for every run and case.  Results of the
 submission are remembered as long as the evaluation lives; results of the bank's own programs may
-be shared by many evaluations (`BankProtocol.remembered_outcomes`).
+be shared by many evaluations (`BankPrograms.remembered_outcomes`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import itertools
 import re
 import secrets
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from grader.model.spec import Check
 from grader.sandbox.client import CallTimeout, RequestLimits, WorkerError
 from grader.sandbox.messages import EncodedInput, Inputs, Outcome, ProgramError
 from grader.sandbox.remote_program import RemoteProgram
+
+if TYPE_CHECKING:
+    from grader.grading.bank_programs import BankPrograms
 
 T = TypeVar("T")
 Key = tuple[Hashable, ...]
@@ -75,25 +78,6 @@ def new_secret_draw() -> int:
     return FIRST_SECRET + secrets.randbits(64)
 
 
-class BankProtocol(Protocol):
-    """The bank's own programs and their results, shared by evaluations."""
-
-    remembered_outcomes: dict[Key, Any]  # the seed is the first entry of a key
-    secret_draw: int  # a draw that no program can foresee, for all grades that measure no speed
-
-    def variant_program(self, name: str, index: int) -> RemoteProgram:
-        """Return the program of a variant of an idea."""
-
-    def layered_program(self, variants: Sequence[tuple[str, int]]) -> RemoteProgram:
-        """Return a program of several variants, each executed on top of those before it."""
-
-    def accepted_solution_program(self, name: str) -> RemoteProgram:
-        """Return the program of an accepted solution."""
-
-    def reload_program(self, name: str) -> None:
-        """Load a program again after its process has ended."""
-
-
 class Evaluation:
     """The programs, the cases, and every result so far."""
 
@@ -104,7 +88,7 @@ class Evaluation:
         submission: RemoteProgram,
         reference: RemoteProgram,
         *,
-        bank: BankProtocol | None = None,
+        bank: BankPrograms | None = None,
     ) -> None:
         """Keep the programs and the memory shared with other evaluations; nothing runs yet."""
         self.question = question

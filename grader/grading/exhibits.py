@@ -124,11 +124,7 @@ def _panel(
     wrong: Array | None = None,
     focus: Collection[tuple[int, int]] | None = None,
 ) -> Panel:
-    """Return the rows and columns around an entry, and mark the wrong entries.
-
-    The panel has at most `MAX_SLICE_SHAPE`.  `focus` has the rows and columns to point at (default:
-    the entry itself).
-    """
+    """Return at most `MAX_SLICE_SHAPE` entries around one; point at `focus` (default: that one)."""
     full_shape = array.shape
     places = [str(position) for position in index]
     axes = _shown_axes(array.shape, 2 if focus else 1)
@@ -149,11 +145,11 @@ def _panel(
     marked: Any = []
     if wrong is not None:
         marked = np.argwhere(np.atleast_2d(wrong[leading])[rows, columns])
-    for axis, cut in zip(axes, (rows, columns)[-len(axes) :], strict=True):
-        is_whole = cut == slice(0, full_shape[axis])
-        places[axis] = ":" if is_whole else f"{cut.start}:{cut.stop}"
     note = ""
     if part.size < array.size:
+        for axis, cut in zip(axes, (rows, columns)[-len(axes) :], strict=True):
+            is_whole = cut == slice(0, full_shape[axis])
+            places[axis] = ":" if is_whole else f"{cut.start}:{cut.stop}"
         note = f"entries [{', '.join(places)}] of shape {format_shape(full_shape)}"
     texts = format_aligned_numbers(part.reshape(-1).tolist())
     width = part.shape[1]

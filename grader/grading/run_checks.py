@@ -20,33 +20,27 @@ from grader.sandbox.client import WorkerClient
 def run_checks(
     evaluation: Evaluation,
     on_failure: Callable[[], None] = lambda: None,
-    counted_parts: Collection[int] | None = None,
+    counted_parts: Collection[int] = (),
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> tuple[CheckResult, ...]:
     """Run the checks, except for those that are skipped; return results in the question's order.
 
-    Args:
-        evaluation: The submission, the reference and the cases.
-        on_failure: Called after each check that fails.
-        counted_parts: The numbers of the parts that must pass before the next part is asked
-            (default: all).
-        progress: Called before each check that runs, with its number and the number of checks.
+    The next part is asked when the earlier ones of `counted_parts` (default: all) pass.  `progress`
+    is called before each check that runs, with its number and the number of checks.
 
     Raises:
         BankProgramError: The reference or the spec fails, or takes too long.
     """
     spec = evaluation.question.spec
-    if counted_parts is None:
-        counted_parts = range(1, len(spec.parts) + 1)
-    schedule = CheckSchedule(spec, counted_parts)
+    schedule = CheckSchedule(spec, counted_parts or range(1, len(spec.parts) + 1))
     results = schedule.results_so_far
     stopped_by: str | None = None  # id of the check in which the process ended
     first_with_problem: dict[str, str] = {}  # check id, by the sentence on missing functions
     for part, check in schedule.order:
         result = schedule.result_if_skipped(part, check)
         evaluation.parts_asked = schedule.last_asked_part
-        is_asked = part <= schedule.last_asked_part
-        if stopped_by and is_asked and (result is None or result.blocked_by == stopped_by):
+        may_run = result is None or result.blocked_by == stopped_by
+        if stopped_by and may_run and part <= schedule.last_asked_part:
             message = f"the process was stopped in {stopped_by}"
             result = skipped_result(part, check, stopped_by, message)
         problem = _missing_functions_of_part(evaluation, part, check)
@@ -65,14 +59,11 @@ def run_checks(
         if problem is not None and result.verdict not in NON_FAILING_VERDICTS:
             # Only the missing functions are reported, though the code may have other faults.
             first = first_with_problem.setdefault(problem.sentence, check.id)
-            result = skipped_result(part, check, first, f"needs {first}")
-            if first == check.id:
-                result = _result(check, problem.verdict, problem.sentence)
-        has_passed_any = any(other.verdict is Verdict.PASS for other in results.values())
+            result = _problem_result(part, check, problem, first)
         results[check.id] = replace(
             result,
             part=part,
-            clauses=_broken_clauses(spec, check, result, code_works=has_passed_any),
+            clauses=_broken_clauses(spec, check, result, results.values()),
             estimate=_depends_on_estimate(spec, check),
         )
         if result.verdict not in NON_FAILING_VERDICTS:
@@ -139,14 +130,16 @@ def _depends_on_estimate(spec: Spec, check: Check) -> bool:
 
 
 def _broken_clauses(
-    spec: Spec, check: Check, result: CheckResult, *, code_works: bool
+    spec: Spec, check: Check, result: CheckResult, others: Collection[CheckResult]
 ) -> tuple[Clause, ...]:
     """Return the contract clauses that a failing result breaks.
 
-    An exception breaks a clause only if the code works in another check: an empty batch that raises
-    does, a misspelled name does not.  Side effects break none: they are forbidden everywhere.
+    An exception breaks a clause only if an earlier check passes: an empty batch that raises does, a
+    misspelled name does not.  Side effects break none: they are forbidden everywhere.
     """
-    is_broken = result.verdict is Verdict.FAIL or (result.raised is not None and code_works)
+    is_broken = result.verdict is Verdict.FAIL
+    if result.raised is not None:
+        is_broken = is_broken or any(other.verdict is Verdict.PASS for other in others)
     if result.effect or not is_broken:
         return ()
     return tuple(
@@ -156,6 +149,15 @@ def _broken_clauses(
 
 def _result(check: Check, verdict: Verdict, message: str) -> CheckResult:
     return CheckResult(check.id, check.kind, verdict, message, stretch=check.stretch)
+
+
+def _problem_result(
+    part: int, check: Check, problem: SubmissionProblem, first_check: str
+) -> CheckResult:
+    """Return the result of a check of missing functions; the first such check reports them."""
+    if check.id == first_check:
+        return _result(check, problem.verdict, problem.sentence)
+    return skipped_result(part, check, first_check, f"needs {first_check}")
 
 
 def _deadline_result(

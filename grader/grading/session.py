@@ -55,7 +55,7 @@ MAX_COMPARED_SIZE = 1 << 16  # of a submission whose code is compared with an ea
 
 @dataclass(frozen=True, slots=True)
 class GradeOptions:
-    """How to grade a submission, beyond its file and the seed."""
+    """Options of one grade."""
 
     # Called before each check that runs, with its number and the number of checks.
     progress: Callable[[int, int], None] = lambda _done, _all: None
@@ -127,21 +127,13 @@ class JudgingSession(Closeable):
         filename: str = "submission.py",
         options: GradeOptions = DEFAULT_OPTIONS,
     ) -> Report:
-        """Grade a submission.
+        """Grade a submission: its bytes, which are never decoded or run in this process.
 
-        Args:
-            submission: The bytes of the file. They are never decoded or run in this process.
-            seed: Every input is drawn from it.
-            filename: The name of the file in tracebacks.
-            options: How to grade it.
-
-        Returns:
-            The report. Any act of the submission leads to a verdict, never to an exception.
+        Any act of the submission leads to a verdict in the report, never to an exception.
 
         Raises:
             RuntimeError: Another thread is using the session, or it is closed.
-            TypeError: The submission is not bytes, or the seed no integer.
-            ValueError: The seed is negative or too large.
+            TypeError, ValueError: The submission is not bytes, or the seed is not from 0 to 2**63.
         """
         _require_bytes_and_seed(submission, seed)
         start = time.perf_counter()

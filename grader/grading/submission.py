@@ -21,7 +21,7 @@ from grader.grading.values import Value
 from grader.model.errors import closest_word
 from grader.model.limits import CPU_SECONDS, MAX_SUBMISSION_BYTES
 from grader.model.number_format import join_words
-from grader.model.question import Question
+from grader.model.question import Question, Step
 from grader.model.report import UNREADABLE_TYPE, ExceptionRecord, Frame, Report, Verdict
 from grader.sandbox.client import RequestLimits, WorkerClient, WorkerError
 from grader.sandbox.messages import ProgramError, to_exception_record, without_added_text
@@ -113,8 +113,8 @@ def with_answer_lines(
         for answer in sorted(unread, key=lambda answer: answer.line)
     ]
     if len(notes) > MAX_LISTED_ERRORS:
-        rest = len(notes) - MAX_LISTED_ERRORS
-        notes = [*notes[:MAX_LISTED_ERRORS], f"and {rest} more"]
+        more = f"and {len(notes) - MAX_LISTED_ERRORS} more"
+        notes = [*notes[:MAX_LISTED_ERRORS], more]
     own_lines = dict(enumerate(answer_lines(submission), 1))
 
     def with_own_lines(raised: ExceptionRecord) -> ExceptionRecord:
@@ -321,9 +321,7 @@ def run_experiment(
         required = {step.function: f"{step.function}(seed)"}
     cpu_seconds = max(CPU_SECONDS, math.ceil(2 * experiments.seconds))
     with WorkerClient(torch=question.spec.needs_torch, cpu_seconds=cpu_seconds) as worker:
-        compiling = b"compile(%a, %a, 'exec', dont_inherit=True)" % (submission, filename)
-        syntax_check = RemoteProgram(worker, "text", [compiling], filename=filename)
-        problem = load_submission(syntax_check, question, {})
+        problem = _syntax_problem(worker, question, submission, filename)
         if problem is not None:
             return ExperimentResult(started=False, fault=problem.sentence, raised=problem.raised)
         begin()
@@ -334,27 +332,41 @@ def run_experiment(
         if problem is not None:
             return ExperimentResult(started=True, fault=problem.sentence, raised=problem.raised)
         program.limits = RequestLimits(experiments.seconds, None, EXPERIMENT_LIMIT_SOURCE)
-        value: Value = None
-        fault = ""
-        raised: ExceptionRecord | None = None
-        start = time.perf_counter()
-        try:
-            value = program.run((step,), {"seed": {"value": seed}}, ("result",)).values["result"]
-        except ProgramError as error:
-            fault = error.message
-            raised = error.raised
-        except WorkerError as failure:
-            fault = f"your script {failure}"
-        seconds = time.perf_counter() - start
-        beginning = worker.first_printed
-        tail = worker.printed if worker.output_bytes > len(beginning) else b""
-        return ExperimentResult(
-            started=True,
-            seconds=seconds,
-            value=value,
-            printed=beginning.decode("utf-8", "replace"),
-            end=tail.decode("utf-8", "replace"),
-            bytes_printed=worker.output_bytes,
-            fault=fault,
-            raised=raised,
-        )
+        return _timed_run(program, step, seed)
+
+
+def _timed_run(program: RemoteProgram, step: Step, seed: int) -> ExperimentResult:
+    """Run the step of an experiment."""
+    value: Value = None
+    fault = ""
+    raised = None
+    start = time.perf_counter()
+    try:
+        value = program.run((step,), {"seed": {"value": seed}}, ("result",)).values["result"]
+    except ProgramError as error:
+        fault = error.message
+        raised = error.raised
+    except WorkerError as failure:
+        fault = f"your script {failure}"
+    seconds = time.perf_counter() - start
+    worker = program.worker
+    beginning = worker.first_printed
+    tail = worker.printed if worker.output_bytes > len(beginning) else b""
+    return ExperimentResult(
+        started=True,
+        seconds=seconds,
+        value=value,
+        printed=beginning.decode("utf-8", "replace"),
+        end=tail.decode("utf-8", "replace"),
+        bytes_printed=worker.output_bytes,
+        fault=fault,
+        raised=raised,
+    )
+
+
+def _syntax_problem(
+    worker: WorkerClient, question: Question, submission: bytes, filename: str
+) -> SubmissionProblem | None:
+    """Compile a file without executing it, and return what prevents that."""
+    source = b"compile(%a, %a, 'exec', dont_inherit=True)" % (submission, filename)
+    return load_submission(RemoteProgram(worker, "text", [source], filename=filename), question, {})
