@@ -28,8 +28,8 @@ TWICE = """
 """
 
 
-def said(asked: Question, submission: bytes = RIGHT) -> str:
-    """What the report says of a question that is at fault."""
+def message_of_invalid(asked: Question, submission: bytes = RIGHT) -> str:
+    """Return the message of a report that blames the question."""
     report = grade(asked, submission, seed=1)
     assert report.verdict is Verdict.INVALID
     assert not report.checks
@@ -55,25 +55,25 @@ def test_one_that_cannot_be_loaded_is_blamed_itself(
     tmp_path: Path, driver: str, sentence: str
 ) -> None:
     asked = question(tmp_path, driver=driver, run=DRIVEN)
-    assert said(asked).startswith(f"the driver cannot be loaded: {sentence}")
+    assert message_of_invalid(asked).startswith(f"the driver cannot be loaded: {sentence}")
     report = grade(asked, b"def relu(x): return (", seed=1)  # of its own, which comes first
     assert report.message == "the file is not valid Python at line 1: '(' was never closed"
 
 
 def test_what_it_or_the_reference_below_it_raises_has_its_line(tmp_path: Path) -> None:
     driver = "def twice(program, x):\n    y = program.relu(x)\n    return y['n']\n"
-    text = said(question(tmp_path, driver=driver, run=DRIVEN))
+    text = message_of_invalid(question(tmp_path, driver=driver, run=DRIVEN))
     assert text.startswith("the driver, or a helper, fails on case signs: raised IndexError: only ")
     assert text.endswith(f", in {FILE}:3: return y['n']")
     asked = question(tmp_path, driver=TWICE, reference="def relu(x): return x['n']", run=DRIVEN)
-    text = said(asked)
+    text = message_of_invalid(asked)
     assert text.startswith("the reference fails on case signs: raised IndexError: only integers")
     assert text.endswith(", in drills/gate/reference.py:1: def relu(x): return x['n']")
 
 
 def test_a_function_that_it_lacks_is_named_with_the_nearest(tmp_path: Path) -> None:
     asked = question(tmp_path, driver=TWICE, run=["y = driver.twise(x)"])
-    assert said(asked) == (
+    assert message_of_invalid(asked) == (
         "the driver does not define twise, which the step 'y = driver.twise(x)' calls; "
         "did you mean 'twice'?"
     )
@@ -116,7 +116,7 @@ def test_a_submission_that_breaks_the_driver_is_to_blame_itself(
         ("(x): x.no()", "y + 1", "your relu raised AttributeError"),
     ],
 )  # fmt: skip
-def test_what_is_raised_in_a_step_of_a_driver_is_said_with_the_call_before_it(
+def test_an_exception_of_a_driver_is_reported_with_the_call_before_it(
     tmp_path: Path, submission: str, line: str, sentence: str
 ) -> None:
     driver = f"def twice(program, x):\n    y = program.relu(x)\n    {line}\n    return y\n"
@@ -125,8 +125,8 @@ def test_what_is_raised_in_a_step_of_a_driver_is_said_with_the_call_before_it(
     assert report.verdict is Verdict.ERROR
     assert report.checks[0].message == f"{sentence} in case signs"
     assert report.checks[0].raised
-    given = report.checks[0].raised.called_with
-    assert given.startswith("x (") if "your relu raised" in sentence else given == ""
+    called_with = report.checks[0].raised.called_with
+    assert called_with.startswith("x (") if "your relu raised" in sentence else called_with == ""
 
 
 BLOCKS = "def sizes(x):\n    return len(x)\n\ncalls = []\n"
@@ -160,27 +160,27 @@ def with_blocks(folder: Path, files: dict[str, bytes] | None = None, **changes: 
 
 
 @pytest.mark.parametrize("driven", [True, False])
-def test_every_program_finds_them_each_time_anew(tmp_path: Path, *, driven: bool) -> None:
+def test_every_program_loads_helpers_again(tmp_path: Path, *, driven: bool) -> None:
     changes: dict[str, Any] = {"run": ["y = driver.go(x)"]} if driven else {}
     files = {"blocks.py": BLOCKS.encode()}
     files |= {"driver.py": USES_BLOCKS.encode()} if driven else {}
-    found = with_blocks(tmp_path, files, **changes)
+    asked = with_blocks(tmp_path, files, **changes)
     spoils = "import blocks\nblocks.sizes = sizes = None\n"
-    with GradingSession(found) as session:
+    with GradingSession(asked) as session:
         assert session.grade(USES_IT.encode(), seed=1).verdict is Verdict.PASS
         spoilt = session.grade((USES_IT + spoils).encode(), seed=1)
         assert spoilt.verdict is Verdict.ERROR
         assert session.grade(USES_IT.encode(), seed=1).verdict is Verdict.PASS
-        report = session.grade(found.starter, seed=1)
+        report = session.grade(asked.starter, seed=1)
         assert [m.id for m in report.misconceptions] == ["open"]
 
 
-def test_they_are_part_of_what_the_question_is_and_of_what_is_handed_out(tmp_path: Path) -> None:
-    found = with_blocks(tmp_path)
-    assert found.companion_files == {"blocks.py": BLOCKS.encode()}
+def test_helpers_are_part_of_the_digest_and_of_the_companion_files(tmp_path: Path) -> None:
+    asked = with_blocks(tmp_path)
+    assert asked.companion_files == {"blocks.py": BLOCKS.encode()}
     (tmp_path / "drills" / "gate" / "blocks.py").write_text(BLOCKS + "# TODO more\n")
     other = load([tmp_path], "gate")
-    assert other.digest != found.digest
+    assert other.digest != asked.digest
     assert other.todos == ("drills/gate/blocks.py:5",)
 
 
@@ -194,8 +194,8 @@ def test_they_are_part_of_what_the_question_is_and_of_what_is_handed_out(tmp_pat
         ("calls = []\ndef sizes(x):\n  return x['n']\n", "in blocks.py:3: return x['n']"),
     ],
 )
-def test_a_helper_s_fault_is_the_bank_s_and_has_its_line(
+def test_an_error_in_a_helper_is_blamed_on_the_bank_and_names_the_line(
     tmp_path: Path, blocks: str, sentence: str
 ) -> None:
     asked = with_blocks(tmp_path, {"blocks.py": blocks.encode()})
-    assert said(asked, USES_IT.encode()).endswith(sentence)
+    assert message_of_invalid(asked, USES_IT.encode()).endswith(sentence)

@@ -169,14 +169,14 @@ def test_a_stretch_that_ends_the_process_keeps_nobody_from_passing(tmp_path: Pat
     assert by_id(report)["nothing"].verdict is Verdict.ERROR
 
 
-def test_what_is_true_of_a_part_need_not_be_true_of_the_next(session: GradingSession) -> None:
+def test_an_explanation_of_one_part_may_be_untrue_of_the_next(session: GradingSession) -> None:
     twice = "def mean(x):\n    return 2.0 * float(x.sum() / x.size) if x.size else 7.0\n"
     report = session.grade(twice.encode(), seed=1)
-    assert "m is twice the right one." in [one.text for one in report.explanations]
+    assert "m is twice the right one." in [explanation.text for explanation in report.explanations]
     raises = "def mean(x):\n    return sum(x) / x.size / 0\n"
-    found = session.grade(raises.encode(), seed=1).explanations
-    assert found
-    assert {case for one in found for case in one.cases} <= {"few", "many"}
+    explanations = session.grade(raises.encode(), seed=1).explanations
+    assert explanations
+    assert {case for explanation in explanations for case in explanation.cases} <= {"few", "many"}
 
 
 @pytest.fixture(scope="module")
@@ -227,18 +227,18 @@ def test_points_and_verdicts_agree_and_add_up(
         CheckResult(c.id, c.kind, Verdict(v), "", part=spec.part_of(c.id), stretch=stretch)
         for c, (v, stretch) in zip(spec.checks, given_, strict=True)
     ]
-    found, with_points = part_results(spec, checks, parts), award_points(spec, checks, parts)
-    for number, one in enumerate(found, 1):
-        assert one.of == (spec.parts[number - 1].points if number in parts else 0)
-        assert one.points == one.of or one.verdict is not Verdict.PASS
+    results, with_points = part_results(spec, checks, parts), award_points(spec, checks, parts)
+    for number, part in enumerate(results, 1):
+        assert part.of == (spec.parts[number - 1].points if number in parts else 0)
+        assert part.points == part.of or part.verdict is not Verdict.PASS
         own = [check for check in with_points if check.part == number]
         if number > 1:  # whose checks have points
-            assert sum(check.points for check in own) == one.points
-            assert sum(check.of for check in own) == one.of
-        if one.verdict is not Verdict.PASS:
+            assert sum(check.points for check in own) == part.points
+            assert sum(check.of for check in own) == part.of
+        if part.verdict is not Verdict.PASS:
             assert not any(c.points for c in own if c.verdict is Verdict.SKIPPED)
-    assert found[0].points in {0, found[0].of}
-    decisive = [found[number - 1].verdict for number in sorted(parts)]
+    assert results[0].points in {0, results[0].of}
+    decisive = [results[number - 1].verdict for number in sorted(parts)]
     first = next((v for v in decisive if v not in NON_FAILING_VERDICTS), Verdict.PASS)
     assert overall_verdict(checks, parts) is first
 
@@ -272,11 +272,11 @@ def quoted(report: Report) -> dict[str, tuple[Clause, ...]]:
     return {check.id: check.clauses for check in report.checks if check.clauses}
 
 
-def test_what_fails_quotes_its_clauses(quoting: GradingSession) -> None:
+def test_a_failing_check_quotes_its_clauses(quoting: GradingSession) -> None:
     report = quoting.grade(MEAN.encode(), seed=1)
     assert quoted(report) == {"nothing": CLAUSES}
     checks = {check["id"]: check for check in to_json(report)["checks"]}  # type: ignore[attr-defined]
-    assert [one["number"] for one in checks["nothing"]["clauses"]] == [2, 1]
+    assert [clause["number"] for clause in checks["nothing"]["clauses"]] == [2, 1]
     assert checks["mean"]["clauses"] == []
 
 

@@ -20,18 +20,18 @@ EPS32 = 2.0**-23
 def expected(
     native: Any, precise: Any = None, *moved: Any, dtype: str = "float64"
 ) -> ExpectedResult:
-    known = native if precise is None else precise
-    return ExpectedResult(native, known, lambda: list(moved) or [known], dtype)
+    precise_value = native if precise is None else precise
+    return ExpectedResult(native, precise_value, lambda: list(moved) or [precise_value], dtype)
 
 
-def fault(observed: Any, native: Any, **more: Any) -> ResultMismatch:
+def mismatch_of(observed: Any, native: Any, **more: Any) -> ResultMismatch:
     with np.errstate(all="ignore"):  # as while grading
-        found = compare_result("y", observed, expected(native), **more)
-    assert found is not None
-    return found
+        mismatch = compare_result("y", observed, expected(native), **more)
+    assert mismatch is not None
+    return mismatch
 
 
-def right(observed: Any, native: Any, **more: Any) -> bool:
+def agrees(observed: Any, native: Any, **more: Any) -> bool:
     with np.errstate(all="ignore"):
         return compare_result("y", observed, expected(native), **more) is None
 
@@ -63,22 +63,22 @@ A = np.array([[1.0, -2.0], [0.0, 4.0]])
         (A + (A == 0) * 1e-6, "y differs in 1 of 4 entries"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_an_array_is_said_in_words(observed: Any, sentence: str) -> None:
-    assert fault(observed, A).sentence == sentence
+def test_the_sentence_says_what_is_wrong_with_an_array(observed: Any, sentence: str) -> None:
+    assert mismatch_of(observed, A).sentence == sentence
 
 
 def test_a_fault_points_at_the_worst_entry_and_counts_the_wrong_ones() -> None:
-    found = fault(A + np.array([[0.5, 0.0], [-3.0, 0.1]]), A)
-    assert (found.index, found.wrong, found.total) == ((1, 0), 3, 4)
-    assert (found.observed, found.expected, found.allowed) == ("-3.000", "0", "+-9.1e-13")
-    assert found.kind == "values"
-    assert found.arrays is not None
-    assert found.arrays[2].tolist() == [[True, False], [True, True]]
+    mismatch = mismatch_of(A + np.array([[0.5, 0.0], [-3.0, 0.1]]), A)
+    assert (mismatch.index, mismatch.wrong, mismatch.total) == ((1, 0), 3, 4)
+    assert (mismatch.observed, mismatch.expected, mismatch.allowed) == ("-3.000", "0", "+-9.1e-13")
+    assert mismatch.kind == "values"
+    assert mismatch.arrays is not None
+    assert mismatch.arrays[2].tolist() == [[True, False], [True, True]]
 
 
 def test_two_numbers_that_differ_late_are_shown_with_the_digits_that_differ() -> None:
-    found = fault(np.array([1.0, 2.00000001]), np.array([1.0, 2.0]))
-    assert (found.observed, found.expected) == ("2.00000001", "2.00000000")
+    mismatch = mismatch_of(np.array([1.0, 2.00000001]), np.array([1.0, 2.0]))
+    assert (mismatch.observed, mismatch.expected) == ("2.00000001", "2.00000000")
 
 
 @pytest.mark.parametrize(
@@ -127,81 +127,84 @@ def test_two_numbers_that_differ_late_are_shown_with_the_digits_that_differ() ->
     ],
 )
 def test_scalars(native: Any, observed: Any, ok: bool) -> None:
-    assert right(observed, native) is ok
+    assert agrees(observed, native) is ok
 
 
 def test_wrong_scalars_read_well() -> None:
-    assert fault(0.25, 1 / 3).sentence == "y is 0.2500, expected 0.3333"
-    assert fault(7, 8).sentence == "y is 7, expected 8"
-    assert fault(7.5, 8).sentence == "y is 7.500, expected 8"
-    assert fault(14_000_000_001, 14_000_000_000).sentence == (
+    assert mismatch_of(0.25, 1 / 3).sentence == "y is 0.2500, expected 0.3333"
+    assert mismatch_of(7, 8).sentence == "y is 7, expected 8"
+    assert mismatch_of(7.5, 8).sentence == "y is 7.500, expected 8"
+    assert mismatch_of(14_000_000_001, 14_000_000_000).sentence == (
         "y is 14,000,000,001, expected 14,000,000,000"
     )
-    assert fault(float("nan"), 0.5).sentence == "y is NaN, expected 0.5000"
-    assert fault(None, 0.5).sentence == "y is None, expected the number 0.5000"
-    assert fault(1, True).sentence == "y is the number 1, expected True"
-    assert fault(np.array([2.0]), 2.0).sentence == (
+    assert mismatch_of(float("nan"), 0.5).sentence == "y is NaN, expected 0.5000"
+    assert mismatch_of(None, 0.5).sentence == "y is None, expected the number 0.5000"
+    assert mismatch_of(1, True).sentence == "y is the number 1, expected True"
+    assert mismatch_of(np.array([2.0]), 2.0).sentence == (
         "y is a float64 array of shape (1,), expected the number 2.000"
     )
 
 
 def test_containers_are_compared_item_by_item_and_the_item_is_named() -> None:
     want = {"loss": 0.5, "grads": [A, (A, 3)]}
-    assert right({"grads": (A.copy(), [A, 3]), "loss": 0.5}, want)
-    assert fault({"loss": 0.5, "grads": [A, (A, 4)]}, want).result == "y['grads'][1][1]"
-    assert fault({"loss": 0.5, "grads": [A, (A,)]}, want).sentence == (
+    assert agrees({"grads": (A.copy(), [A, 3]), "loss": 0.5}, want)
+    assert mismatch_of({"loss": 0.5, "grads": [A, (A, 4)]}, want).result == "y['grads'][1][1]"
+    assert mismatch_of({"loss": 0.5, "grads": [A, (A,)]}, want).sentence == (
         "y['grads'][1] is a tuple of 1, expected a tuple of 2"
     )
-    assert fault({"loss": 0.5}, want).sentence == (
+    assert mismatch_of({"loss": 0.5}, want).sentence == (
         "y is a dict with loss, expected a dict with loss, grads"
     )
-    assert fault({}, want).sentence == "y is a dict with no keys, expected a dict with loss, grads"
-    assert fault([0.5, [A, (A, 3)]], want).sentence == (
+    assert (
+        mismatch_of({}, want).sentence
+        == "y is a dict with no keys, expected a dict with loss, grads"
+    )
+    assert mismatch_of([0.5, [A, (A, 3)]], want).sentence == (
         "y is a list of 2, expected a dict with loss, grads"
     )
     many = {f"key-{i}": i for i in range(2000)}
-    assert len(fault(many, want).sentence) < 400
+    assert len(mismatch_of(many, want).sentence) < 400
 
 
 def test_empty_arrays_agree_when_shape_and_dtype_do() -> None:
-    assert right(np.zeros((0, 3)), np.zeros((0, 3)))
-    assert not right(np.zeros((0, 3), np.float32), np.zeros((0, 3)))
-    assert not right(np.zeros((3, 0)), np.zeros((0, 3)))
-    assert right([], [])
-    assert right({}, {})
+    assert agrees(np.zeros((0, 3)), np.zeros((0, 3)))
+    assert not agrees(np.zeros((0, 3), np.float32), np.zeros((0, 3)))
+    assert not agrees(np.zeros((3, 0)), np.zeros((0, 3)))
+    assert agrees([], [])
+    assert agrees({}, {})
 
 
 def test_the_pattern_of_what_is_not_finite_must_be_the_same() -> None:
     want = np.array([np.nan, np.inf, -np.inf, 1.0])
-    assert right(want.copy(), want)
+    assert agrees(want.copy(), want)
     for i in range(4):
         other = want.copy()
         other[i] = 7.0
-        assert not right(other, want), i
-    assert not right(-want, want)
+        assert not agrees(other, want), i
+    assert not agrees(-want, want)
     everything = np.full(3, -np.inf)
-    assert right(everything.copy(), everything)
-    assert fault(np.full(3, -1e308), everything).sentence == (
+    assert agrees(everything.copy(), everything)
+    assert mismatch_of(np.full(3, -1e308), everything).sentence == (
         "y holds -1.000e308 where -inf is expected"
     )
 
 
 def test_exact_allows_nothing_and_minus_zero_is_zero() -> None:
     want = np.array([1.0, 0.0, np.nan, -np.inf])
-    assert right(np.array([1.0, -0.0, np.nan, -np.inf]), want, exact=True)
-    assert not right(np.nextafter(want, 2), want, exact=True)
-    assert fault(np.array([1.5, 0.0, np.nan, -np.inf]), want, exact=True).allowed is None
-    assert not right(np.nextafter(0.5, 1), 0.5, exact=True)
-    assert right(0.5, 0.5, exact=True)
+    assert agrees(np.array([1.0, -0.0, np.nan, -np.inf]), want, exact=True)
+    assert not agrees(np.nextafter(want, 2), want, exact=True)
+    assert mismatch_of(np.array([1.5, 0.0, np.nan, -np.inf]), want, exact=True).allowed is None
+    assert not agrees(np.nextafter(0.5, 1), 0.5, exact=True)
+    assert agrees(0.5, 0.5, exact=True)
 
 
 def test_exact_zeros_are_wanted_where_the_reference_has_them_only() -> None:
     want = np.array([1.0, 0.0])
     almost = np.array([1.0 + 1e-12, 1e-300])
-    assert right(almost, want)
-    found = fault(almost, want, zeros=True)
-    assert (found.index, found.wrong) == ((1,), 1)
-    assert right(np.array([1.0 + 1e-12, -0.0]), want, zeros=True)
+    assert agrees(almost, want)
+    mismatch = mismatch_of(almost, want, zeros=True)
+    assert (mismatch.index, mismatch.wrong) == ((1,), 1)
+    assert agrees(np.array([1.0 + 1e-12, -0.0]), want, zeros=True)
     half = Tensor(np.array([1.0, 1e-30], np.float32), "bfloat16")
     zero = Tensor(np.array([1.0, 0.0], np.float32), "bfloat16")
     assert compare_result("y", half, expected(zero, want, dtype="bfloat16")) is None
@@ -211,32 +214,32 @@ def test_exact_zeros_are_wanted_where_the_reference_has_them_only() -> None:
 @pytest.mark.parametrize("dtype", ["bool", "int64", "uint8"])
 def test_whole_numbers_must_be_equal(dtype: str) -> None:
     want = np.array([0, 1, 1], dtype)
-    assert right(want.copy(), want)
-    assert fault((1 - want).astype(dtype), want).wrong == 3
+    assert agrees(want.copy(), want)
+    assert mismatch_of((1 - want).astype(dtype), want).wrong == 3
 
 
 def test_complex_results_are_compared_in_both_parts() -> None:
     want = np.array([1 + 2j, 3 - 1j])
-    assert right(want * (1 + 1e-14), want)
-    assert not right(want.conj(), want)
-    assert not right(want.real + 0j, want)
-    assert not right(want * np.nan, want)
-    assert not right(want.conj(), want, exact=True)
+    assert agrees(want * (1 + 1e-14), want)
+    assert not agrees(want.conj(), want)
+    assert not agrees(want.real + 0j, want)
+    assert not agrees(want * np.nan, want)
+    assert not agrees(want.conj(), want, exact=True)
 
 
 @pytest.mark.parametrize("native", [np.complex128(1 + 2j), np.complex64(1 + 2j)])
 def test_a_complex_number_is_compared_in_both_parts(native: Any) -> None:
-    assert right(native, native)
-    assert right(np.asarray(native), native)
-    assert right(np.complex128(native) * (1 + 1e-14), native)
-    assert right(native, native, exact=True)
-    assert not right(native.conj(), native)
-    assert not right(native.real, native)
-    assert not right(native * np.nan, native)
-    assert right(1.0, native.real + 0 * native)
-    assert fault(native.conj(), native).sentence == "y differs in 1 of 2 entries"
-    assert fault("1+2j", native).sentence.endswith(f"expected a {native.dtype}")
-    assert not right(native, 1.0)
+    assert agrees(native, native)
+    assert agrees(np.asarray(native), native)
+    assert agrees(np.complex128(native) * (1 + 1e-14), native)
+    assert agrees(native, native, exact=True)
+    assert not agrees(native.conj(), native)
+    assert not agrees(native.real, native)
+    assert not agrees(native * np.nan, native)
+    assert agrees(1.0, native.real + 0 * native)
+    assert mismatch_of(native.conj(), native).sentence == "y differs in 1 of 2 entries"
+    assert mismatch_of("1+2j", native).sentence.endswith(f"expected a {native.dtype}")
+    assert not agrees(native, 1.0)
 
 
 def test_a_band_is_measured_only_when_it_is_needed() -> None:

@@ -1,4 +1,4 @@
-"""What holds for every result: itself is right; zeros, NaN and too little precision never are."""
+"""Every result agrees with itself; zeros, NaN and too little precision never agree with it."""
 
 from __future__ import annotations
 
@@ -38,56 +38,56 @@ def expected(values: Any, dtype: str) -> ExpectedResult:
     return ExpectedResult(native, precise, lambda: [precise], dtype)
 
 
-def right(observed: Any, wanted: ExpectedResult, **more: Any) -> bool:
+def agrees(observed: Any, result: ExpectedResult, **more: Any) -> bool:
     with np.errstate(all="ignore"):
-        return compare_result("y", observed, wanted, **more) is None
+        return compare_result("y", observed, result, **more) is None
 
 
 @EASY
 @given(ANY, DTYPES, st.booleans(), st.booleans())
-def test_what_the_reference_gives_is_right(
+def test_the_result_of_the_reference_agrees(
     values: Any, dtype: str, exact: bool, zeros: bool
 ) -> None:
-    wanted = expected(values, dtype)
+    result = expected(values, dtype)
     if dtype == "bfloat16":
-        assert right(wanted.native, wanted, zeros=zeros)
+        assert agrees(result.native, result, zeros=zeros)
     else:
-        assert right(wanted.native, wanted, exact=exact, zeros=zeros)
+        assert agrees(result.native, result, exact=exact, zeros=zeros)
 
 
 @EASY
 @given(ARRAYS, st.data())
 def test_a_single_entry_beyond_the_band_is_wrong(values: Any, data: st.DataObject) -> None:
     dtype = data.draw(st.sampled_from(["float64", "float32"]))
-    wanted = expected(values, dtype)
-    scale = float(np.abs(wanted.precise).max())
+    result = expected(values, dtype)
+    scale = float(np.abs(result.precise).max())
     assume(scale > 1e-30)
     band = max(RELATIVE_64 if dtype == "float64" else 0, 64 * EPSILON[dtype], 128 * EPSILON[dtype])
     index = data.draw(st.tuples(*(st.integers(0, n - 1) for n in values.shape)))
-    got = wanted.native.copy()
+    got = result.native.copy()
     got[index] += 2 * band * scale * data.draw(st.sampled_from([-1, 1]))
-    found = compare_result("y", got, wanted)
-    assert found is not None
-    assert (found.index, found.wrong) == (index, 1)
+    mismatch = compare_result("y", got, result)
+    assert mismatch is not None
+    assert (mismatch.index, mismatch.wrong) == (index, 1)
 
 
 @EASY
 @given(ARRAYS, st.integers(0, 10**6))
 def test_rounding_in_float32_is_right_for_float32(values: Any, seed: int) -> None:
-    wanted = expected(values, "float32")
-    assume(np.abs(wanted.precise).max() > 1e-30)
+    result = expected(values, "float32")
+    assume(np.abs(result.precise).max() > 1e-30)
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], values.shape)
-    got = np.nextafter(wanted.native, (np.inf * signs).astype(np.float32))
-    assert right(got, wanted)
+    got = np.nextafter(result.native, (np.inf * signs).astype(np.float32))
+    assert agrees(got, result)
 
 
 @EASY
 @given(ARRAYS, DTYPES)
 def test_zeros_for_something_else_are_never_right(values: Any, dtype: str) -> None:
-    wanted = expected(values, dtype)
-    assume((wanted.precise != 0).any())
+    result = expected(values, dtype)
+    assume((result.precise != 0).any())
     zeros = as_result(np.zeros(values.shape), dtype)
-    assert not right(zeros, wanted)
+    assert not agrees(zeros, result)
 
 
 @EASY
@@ -95,12 +95,12 @@ def test_zeros_for_something_else_are_never_right(values: Any, dtype: str) -> No
 def test_nan_is_never_right_where_a_number_is_expected(
     values: Any, dtype: str, data: st.DataObject
 ) -> None:
-    wanted = expected(values, dtype)
-    assume(not np.isnan(wanted.precise).all())
-    index = data.draw(st.sampled_from(np.argwhere(~np.isnan(wanted.precise)).tolist()))
-    got = wanted.precise.copy()
+    result = expected(values, dtype)
+    assume(not np.isnan(result.precise).all())
+    index = data.draw(st.sampled_from(np.argwhere(~np.isnan(result.precise)).tolist()))
+    got = result.precise.copy()
     got[tuple(index)] = np.nan
-    assert not right(as_result(got, dtype), wanted)
+    assert not agrees(as_result(got, dtype), result)
 
 
 @EASY
@@ -111,8 +111,8 @@ def test_float64_computed_in_float32_is_wrong(x: Any, seed: int) -> None:
     roughly = (x.astype(np.float32) @ w.astype(np.float32)).astype(np.float64)
     assume(np.abs(roughly - exactly).max() > 1e-9 * np.abs(exactly).max())
     moved = (x * (1 + 2.0**-52)) @ w
-    assert not right(roughly, ExpectedResult(exactly, exactly, lambda: [moved]))
-    assert right(moved, ExpectedResult(exactly, exactly, lambda: [moved]))
+    assert not agrees(roughly, ExpectedResult(exactly, exactly, lambda: [moved]))
+    assert agrees(moved, ExpectedResult(exactly, exactly, lambda: [moved]))
 
 
 @EASY
@@ -120,24 +120,24 @@ def test_float64_computed_in_float32_is_wrong(x: Any, seed: int) -> None:
 def test_bfloat16_is_judged_as_a_whole(seed: int, share: float) -> None:
     rng = np.random.default_rng(seed)
     values = rng.standard_normal((8, 8))
-    wanted = expected(values, "bfloat16")
+    result = expected(values, "bfloat16")
     noise = rng.standard_normal((8, 8))
-    noise *= share * np.linalg.norm(wanted.precise) / np.linalg.norm(noise)
-    assert right(Tensor((wanted.precise + noise).astype(np.float32), "bfloat16"), wanted)
-    for wrong in (wanted.precise * 1.04, wanted.precise + 2.5 * noise + 0.05, -wanted.precise):
-        assert not right(Tensor(wrong.astype(np.float32), "bfloat16"), wanted)
+    noise *= share * np.linalg.norm(result.precise) / np.linalg.norm(noise)
+    assert agrees(Tensor((result.precise + noise).astype(np.float32), "bfloat16"), result)
+    for wrong in (result.precise * 1.04, result.precise + 2.5 * noise + 0.05, -result.precise):
+        assert not agrees(Tensor(wrong.astype(np.float32), "bfloat16"), result)
 
 
 @EASY
 @given(st.floats(allow_nan=False, allow_infinity=False), DTYPES)
 def test_a_scalar_is_held_to_the_precision_of_its_case(value: float, dtype: str) -> None:
     assume(1e-100 < abs(value) < 1e100)
-    wanted = ExpectedResult(value, value, lambda: [value], dtype)
+    result = ExpectedResult(value, value, lambda: [value], dtype)
     close = {"float64": 1e-11, "float32": 1e-6, "bfloat16": 1e-2}[dtype]
     far = {"float64": 1e-9, "float32": 1e-4, "bfloat16": 5e-2}[dtype]
-    assert right(value * (1 + close), wanted)
+    assert agrees(value * (1 + close), result)
     for wrong in (value * (1 + far), value * (1 - far), -value, 0.0, float("nan"), float("inf")):
-        assert not right(wrong, wanted)
+        assert not agrees(wrong, result)
 
 
 @EASY
@@ -173,9 +173,9 @@ def test_nudging_moves_every_value_by_one_unit_and_keeps_ties_and_order(
     with np.errstate(invalid="ignore", over="ignore"):
         unit = np.maximum(np.spacing(np.abs(flat)), np.spacing(np.abs(moved)))
         assert (np.abs(moved - flat)[~fixed] <= unit[~fixed]).all()
-    known = ~np.isnan(flat)
-    order = np.argsort(flat[known], kind="stable")
-    before, after = flat[known][order], moved[known][order]
+    is_number = ~np.isnan(flat)
+    order = np.argsort(flat[is_number], kind="stable")
+    before, after = flat[is_number][order], moved[is_number][order]
     assert np.array_equal(before[1:] == before[:-1], after[1:] == after[:-1])
     assert (after[1:] >= after[:-1]).all()
 
@@ -184,5 +184,5 @@ def test_all_nudges_differ_and_move_everything_that_can_move() -> None:
     x = np.random.default_rng(0).standard_normal((6, 6))
     moved = [nudge(x, "float64", i) for i in range(len(NUDGES))]
     assert all(not np.array_equal(a, b) for a, b in itertools.combinations(moved, 2))
-    assert all((one != x).all() for one in moved)
+    assert all((array != x).all() for array in moved)
     assert np.array_equal(moved[0], nudge(x, "float64", 0))

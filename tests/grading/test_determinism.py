@@ -1,4 +1,4 @@
-"""What is wrong only because of what was called before is told from what is wrong by itself."""
+"""A result that is wrong only because of an earlier call is told from one that is always wrong."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ REFERENCE = """
 ROWS = {"x": {"integers": [4, 3], "from": 0, "to": 4}}
 
 
-def stopped(folder: Path, **more: Any) -> list[bool]:
-    """Whether it is stopped, by seed."""
+def failures_by_seed(folder: Path, **more: Any) -> list[bool]:
+    """Return for each seed whether the submission fails."""
     asked = question(folder, reference=REFERENCE, cases={"rows": ROWS | more})
     with GradingSession(asked, proved=True) as session:
         reports = [session.grade(FAST, seed=seed) for seed in range(12)]
@@ -41,10 +41,10 @@ def stopped(folder: Path, **more: Any) -> list[bool]:
 
 
 def test_one_draw_lets_it_through_on_some_seeds_and_many_draws_do_not(tmp_path: Path) -> None:
-    found = stopped(tmp_path)
-    assert any(found)
-    assert not all(found)
-    assert all(stopped(tmp_path, draws=24))
+    failures = failures_by_seed(tmp_path)
+    assert any(failures)
+    assert not all(failures)
+    assert all(failures_by_seed(tmp_path, draws=24))
 
 
 def test_a_check_that_names_the_case_judges_all_its_draws(tmp_path: Path) -> None:

@@ -19,38 +19,38 @@ FORWARD = "def centre(x, w):\n    d = _centred(x)\n    {}\n    return w * d, (d,
 
 @pytest.fixture
 def requests(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
-    found: list[tuple[str, int]] = []
+    requests_made: list[tuple[str, int]] = []
     several, run = RemoteProgram.run_several, RemoteProgram.run
 
     def watched(self: RemoteProgram, steps: Any, inputs: Any, *more: Any, **how: Any) -> Any:
-        found.append((self.name, len(inputs)))
+        requests_made.append((self.name, len(inputs)))
         return several(self, steps, inputs, *more, **how)
 
     def once(self: RemoteProgram, *asked: Any) -> Any:
-        found.append((self.name, 1))
+        requests_made.append((self.name, 1))
         return run(self, *asked)
 
     monkeypatch.setattr(RemoteProgram, "run_several", watched)
     monkeypatch.setattr(RemoteProgram, "run", once)
-    return found
+    return requests_made
 
 
 def cases(evaluation: Evaluation) -> list[Any]:
     return [evaluation.cases[name] for name in ("small", "rows", "float32")]
 
 
-def test_inputs_are_run_once_and_then_known(deviations: Desk, requests: list[Any]) -> None:
+def test_inputs_are_run_once_and_then_remembered(deviations: Desk, requests: list[Any]) -> None:
     evaluation = deviations.evaluation()
     some = cases(evaluation)
     requests.clear()
     evaluation.prefetch([evaluation.submission], "main", some)
     evaluation.prefetch([evaluation.submission], "main", some)
-    found = [evaluation.submission_outcome("main", case) for case in some]
-    assert [one for one in requests if one[0] == "submission"] == [("submission", 3)]
-    assert all(one.values["y"].shape == one.values["grad_x"].shape for one in found)
+    outcomes = [evaluation.submission_outcome("main", case) for case in some]
+    assert [entry for entry in requests if entry[0] == "submission"] == [("submission", 3)]
+    assert all(each.values["y"].shape == each.values["grad_x"].shape for each in outcomes)
 
 
-def test_what_one_input_raises_is_no_news_of_another(deviations: Desk) -> None:
+def test_an_exception_on_one_input_does_not_spoil_another(deviations: Desk) -> None:
     evaluation = deviations.evaluation(FORWARD.format("1 / (len(x) - 1)"))
     evaluation.prefetch([evaluation.submission], "main", cases(evaluation))
     with pytest.raises(ProgramError, match="raised ZeroDivisionError"):
@@ -75,14 +75,14 @@ def test_all_small_cases_are_run_at_once(tmp_path: Path, requests: list[Any], na
 
 
 @pytest.mark.parametrize(
-    ("end", "verdict", "said"),
+    ("end", "verdict", "end_text"),
     [
         ("import os; os._exit(3)", "error", "ended its process (exit status 3) before it answered"),
         ("while True: pass", "limit", "did not finish within 1.5 seconds, stopped in `f`, line 5"),
     ],
 )
-def test_what_ends_a_process_that_runs_many_is_found_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, verdict: str, said: str
+def test_the_input_that_ends_a_process_is_found_by_running_it_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, verdict: str, end_text: str
 ) -> None:
     monkeypatch.setitem(PREFETCH_SECONDS, False, 0.1)
     source = "print('loaded')\ndef f(x):\n    if x.size == 3:\n        print(1, flush=True)\n"
@@ -91,7 +91,7 @@ def test_what_ends_a_process_that_runs_many_is_found_alone(
         report = session.grade(source.encode(), seed=1)
     (check,) = report.checks
     assert (report.verdict.value, check.failing, report.printed) == (verdict, ("b",), "loaded\n1\n")
-    assert check.message.startswith(f"your code {said}")
+    assert check.message.startswith(f"your code {end_text}")
 
 
 SCALARS = """\

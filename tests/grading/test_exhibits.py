@@ -1,4 +1,4 @@
-"""What a report says of the case that it shows, for a reader who wants to do it by hand."""
+"""A report describes the case that it shows, for a reader who wants to work it by hand."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSession
         yield opened_
 
 
-def found(session: GradingSession, check: str) -> CheckResult:
+def failing_check(session: GradingSession, check: str) -> CheckResult:
     result = of(graded(session, WRONG), check)
     assert result.verdict == "fail"
     return result
@@ -91,16 +91,16 @@ def panels(result: CheckResult) -> list[Panel]:
 
 
 def test_the_case_is_described_in_its_own_words_and_by_its_inputs(session: GradingSession) -> None:
-    result = found(session, "scaled")
+    result = failing_check(session, "scaled")
     assert result.about == "two rows"
     assert dict(result.inputs) == {"x": "(2, 1, 2)", "w": "(2,)", "factor": "2"}
     assert result.case_line == "two rows: x (2, 1, 2), w (2,), factor 2"
 
 
 def test_all_small_arrays_are_shown_without_sides_of_one_entry(session: GradingSession) -> None:
-    shown = panels(found(session, "scaled"))
-    assert [p.title for p in shown] == ["x", "w", "y, yours", "y, expected"]
-    x, w, yours, expected = shown
+    all_panels = panels(failing_check(session, "scaled"))
+    assert [p.title for p in all_panels] == ["x", "w", "y, yours", "y, expected"]
+    x, w, yours, expected = all_panels
     assert (x.rows, x.focus, x.note) == ((("1", "2"), ("3", "4")), frozenset(), "")
     assert w.rows == (("5", "6"),)
     assert expected.rows == (("10", "24"), ("30", "48"))
@@ -111,38 +111,38 @@ def test_all_small_arrays_are_shown_without_sides_of_one_entry(session: GradingS
 def test_the_whole_result_is_kept_as_numbers_where_it_is_small(
     session: GradingSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown = found(session, "scaled").exhibit
-    assert isinstance(shown, Grids)
+    exhibit = failing_check(session, "scaled").exhibit
+    assert isinstance(exhibit, Grids)
     expected = (10.0, 24.0, 30.0, 48.0)
-    assert shown.entries == Entries((2, 1, 2), (5.0, 12.0, 15.0, 48.0), expected, (0, 1, 2))
+    assert exhibit.entries == Entries((2, 1, 2), (5.0, 12.0, 15.0, 48.0), expected, (0, 1, 2))
     monkeypatch.setattr(exhibits, "MAX_ENTRIES", 3)
-    shown = found(session, "scaled").exhibit
-    assert isinstance(shown, Grids)
-    assert shown.entries is None
+    exhibit = failing_check(session, "scaled").exhibit
+    assert isinstance(exhibit, Grids)
+    assert exhibit.entries is None
 
 
-def test_large_ones_are_not(session: GradingSession) -> None:
-    assert [p.title for p in panels(found(session, "large"))] == ["y, yours", "y, expected"]
+def test_large_arrays_are_not_all_shown(session: GradingSession) -> None:
+    assert [p.title for p in panels(failing_check(session, "large"))] == ["y, yours", "y, expected"]
 
 
 def test_a_part_of_an_array_says_which_entries_are_shown(session: GradingSession) -> None:
-    yours = panels(found(session, "large"))[0]
+    yours = panels(failing_check(session, "large"))[0]
     assert yours.note.startswith("entries [")
     assert yours.note.endswith(", :, :] of shape (3, 4, 5)")
     assert (len(yours.rows), len(yours.rows[0])) == (4, 5)
-    wide = panels(found(session, "wide"))[0]
+    wide = panels(failing_check(session, "wide"))[0]
     assert wide.note == "entries [:, 0:12] of shape (1, 40)"
 
 
-def test_what_every_case_is_given_is_not_listed(session: GradingSession) -> None:
-    result = found(session, "usual")
+def test_inputs_that_all_cases_share_are_not_listed(session: GradingSession) -> None:
+    result = failing_check(session, "usual")
     assert dict(result.inputs) == {"x": "(2,)", "offset": "(2,)"}
     assert result.case_line == "x (2,), offset (2,)"
-    assert found(session, "unusual").inputs["unit"] == "kg"
+    assert failing_check(session, "unusual").inputs["unit"] == "kg"
 
 
 def test_a_call_is_written_out_where_its_arguments_are_short(session: GradingSession) -> None:
-    assert found(session, "shared").call == "shared(1, 5, unit='GB')"
-    assert found(session, "scaled").call == "", "it is given arrays"
-    assert found(session, "listed").call == "", "it is given a list"
-    assert found(session, "bounds").call == "", "it returns two results"
+    assert failing_check(session, "shared").call == "shared(1, 5, unit='GB')"
+    assert failing_check(session, "scaled").call == "", "it is given arrays"
+    assert failing_check(session, "listed").call == "", "it is given a list"
+    assert failing_check(session, "bounds").call == "", "it returns two results"

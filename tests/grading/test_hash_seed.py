@@ -50,6 +50,6 @@ def reports(hash_seed: int) -> list[Any]:
 
 
 def test_reports_are_the_same_under_two_hash_seeds() -> None:
-    found = reports(1)
-    assert sum(len(idea["seen"]) > 2 for one in found for idea in one["misconceptions"]) > 2
-    assert found == reports(2)
+    first = reports(1)
+    assert sum(len(idea["seen"]) > 2 for report in first for idea in report["misconceptions"]) > 2
+    assert first == reports(2)

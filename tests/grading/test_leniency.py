@@ -1,4 +1,4 @@
-"""What a submission is forgiven while it is loaded: at home, and in a class."""
+"""Errors that a submission is forgiven while it is loaded: at home, and in a class."""
 
 from __future__ import annotations
 
@@ -102,7 +102,9 @@ CELLS = (
 
 def test_cells_run_one_by_one(session: GradingSession) -> None:
     report = in_class(session, of_cells(*CELLS, RIGHT, skip=True))
-    raised = [re.sub(r".* raised (\w+) at (cell \d), .*", r"\1 \2", one) for one in report.stopped]
+    raised = [
+        re.sub(r".* raised (\w+) at (cell \d), .*", r"\1 \2", note) for note in report.stopped
+    ]
     assert raised == ["ZeroDivisionError cell 2", "SyntaxError cell 3", "SystemExit cell 8"]
     assert report.verdict is Verdict.PASS
 
@@ -154,11 +156,11 @@ def test_in_a_class_what_was_defined_before_a_file_raised_counts(
     assert at_home(session, program).verdict is Verdict.ERROR
     report = in_class(session, program)
     assert report.verdict is Verdict.PASS
-    (said,) = report.stopped
+    (note,) = report.stopped
     number = len(program.splitlines())
-    assert said.startswith(f"your file raised {kind} at line {number} (")
-    assert text in said
-    assert said.endswith("; what was defined before it counts")
+    assert note.startswith(f"your file raised {kind} at line {number} (")
+    assert text in note
+    assert note.endswith("; what was defined before it counts")
 
 
 def test_a_cell_may_exit(session: GradingSession) -> None:
@@ -209,25 +211,25 @@ def test_the_error_of_a_notebook_names_the_cell_and_its_line(session: GradingSes
     report = at_home(session, of_cells(*cells, skip=False))
     assert report.message.startswith("the file is not valid Python at cell 2, line 3: ")
     assert report.raised is not None
-    assert [(one.cell, one.line) for one in report.raised.frames] == [(2, 3)]
+    assert [(frame.cell, frame.line) for frame in report.raised.frames] == [(2, 3)]
     raises = RIGHT.replace("    d, w = ctx\n", "    d, w = ctx\n    raise ValueError('no')\n")
     line = raises.splitlines().index("    raise ValueError('no')") + 1
     for skip in (False, True):
         report = at_home(session, of_cells("a = 1\n", raises, skip=skip))
         (first, *_) = [check.raised for check in report.checks if check.raised]
-        assert [(one.cell, one.line) for one in first.frames] == [(2, line)]
+        assert [(frame.cell, frame.line) for frame in first.frames] == [(2, line)]
 
 
 def test_cells_that_raise_are_passed_over_in_a_class(session: GradingSession) -> None:
     cells = ("import pandas", "1 / 0", "def f(:", RIGHT, "x = 1\nassert False, 'scratch'")
     report = in_class(session, of_cells(*cells, skip=True))
     assert report.verdict is Verdict.PASS
-    assert [said.partition(" (")[0] for said in report.stopped] == [
+    assert [note.partition(" (")[0] for note in report.stopped] == [
         "your file raised ZeroDivisionError at cell 2, line 1",
         "your file raised SyntaxError at cell 3, line 1",
         "your file raised AssertionError at cell 5, line 2",
     ]
-    assert all(said.endswith("; the other cells count") for said in report.stopped)
+    assert all(note.endswith("; the other cells count") for note in report.stopped)
 
 
 def test_a_notebook_that_stops_counts_as_far_as_it_ran(session: GradingSession) -> None:

@@ -1,4 +1,4 @@
-"""How long a call may take is written in the question, and said where a call takes longer."""
+"""A question limits how long a call may take, and a message names the limit that was exceeded."""
 
 from __future__ import annotations
 
@@ -47,23 +47,23 @@ def test_the_message_names_the_limit_and_where_it_is_set(
     tmp_path: Path, limits: str, where: str
 ) -> None:
     own = "limits: {cpu_seconds: 0.2}"
-    rest = REST.replace("LIMITS", own) if limits == "case" else REST.replace(", LIMITS", "") + own
-    with opened(tmp_path, rest, REFERENCE) as session:
+    spec = REST.replace("LIMITS", own) if limits == "case" else REST.replace(", LIMITS", "") + own
+    with opened(tmp_path, spec, REFERENCE) as session:
         report = graded(session, HANGS)
-        found = of(report, "values")
-        assert found.verdict is Verdict.LIMIT
-        said = f"your code did not finish within 0.2 seconds of CPU time ({where})"
-        assert found.message.startswith(said)
-        assert found.message.endswith("(case steep)")
+        check = of(report, "values")
+        assert check.verdict is Verdict.LIMIT
+        start = f"your code did not finish within 0.2 seconds of CPU time ({where})"
+        assert check.message.startswith(start)
+        assert check.message.endswith("(case steep)")
         assert graded(session, REFERENCE).verdict is Verdict.PASS
 
 
-def test_a_limit_by_the_clock_stops_what_only_waits(tmp_path: Path) -> None:
-    rest = REST.replace("LIMITS", "limits: {wall_seconds: 0.3}")
-    with opened(tmp_path, rest, REFERENCE) as session:
-        found = of(graded(session, SLEEPS), "values")
-    assert found.verdict is Verdict.LIMIT
-    assert "within 0.3 seconds by the clock (limits of case steep)" in found.message
+def test_a_limit_by_the_clock_stops_code_that_only_waits(tmp_path: Path) -> None:
+    spec = REST.replace("LIMITS", "limits: {wall_seconds: 0.3}")
+    with opened(tmp_path, spec, REFERENCE) as session:
+        check = of(graded(session, SLEEPS), "values")
+    assert check.verdict is Verdict.LIMIT
+    assert "within 0.3 seconds by the clock (limits of case steep)" in check.message
 
 
 @pytest.mark.parametrize("allowed", [True, False])
@@ -72,8 +72,8 @@ def test_a_call_may_take_longer_where_the_question_says_so(
 ) -> None:
     monkeypatch.setattr("grader.sandbox.remote_program.CALL_SECONDS", 0.15)
     own = "limits: {cpu_seconds: 30}"
-    rest = REST.replace("LIMITS", own) if allowed else REST.replace(", LIMITS", "")
-    with opened(tmp_path, rest, SLOW) as session:
+    spec = REST.replace("LIMITS", own) if allowed else REST.replace(", LIMITS", "")
+    with opened(tmp_path, spec, SLOW) as session:
         report = graded(session, REFERENCE)
     if allowed:
         assert report.verdict is Verdict.PASS
@@ -83,7 +83,7 @@ def test_a_call_may_take_longer_where_the_question_says_so(
     assert "limits in the spec says how long a call may take" in report.message
 
 
-def test_what_repeats_a_call_has_more_of_it() -> None:
+def test_a_request_that_repeats_a_call_has_a_higher_limit() -> None:
     limits = RequestLimits(60, None, "limits of the question")
     assert limits.scaled_for(5) == limits
     assert limits.scaled_for(60) == RequestLimits(720, None, limits.set_by)
@@ -103,7 +103,7 @@ def test_what_repeats_a_call_has_more_of_it() -> None:
         (5.1, None, None, "did not finish within 5 seconds"),
     ],
 )
-def test_only_what_a_program_does_itself_counts(
+def test_only_the_work_of_the_program_itself_counts(
     elapsed: float, spent: float | None, queued: float | None, ends: str
 ) -> None:
     assert RequestLimits().describe_excess(elapsed, spent, queued) == ends
@@ -114,9 +114,9 @@ def test_a_program_that_waits_is_ended_by_the_clock(
 ) -> None:
     monkeypatch.setattr("grader.sandbox.client.IDLE_SECONDS", 0.3)
     with opened(tmp_path, REST.replace(", LIMITS", ""), REFERENCE) as session:
-        found = of(graded(session, SLEEPS), "values")
-    assert found.verdict is Verdict.LIMIT
-    assert "was idle for more than 0.3 seconds" in found.message
+        check = of(graded(session, SLEEPS), "values")
+    assert check.verdict is Verdict.LIMIT
+    assert "was idle for more than 0.3 seconds" in check.message
 
 
 @pytest.mark.parametrize(("slowest", "seconds"), [(0.001, 1.5), (0.01, 2.5), (0.2, 5.0)])

@@ -27,21 +27,21 @@ BIG = {"extends": "rows", "about": "512 rows of 512", "x": {"normal": [512, 512]
 
 @pytest.fixture(scope="module")
 def zygote() -> Iterator[Zygote]:
-    found = zygote_if_safe(torch=False)
-    if found is None:
+    started = zygote_if_safe(torch=False)
+    if started is None:
         pytest.skip("no worker can be forked safely on this system")
-    with found:
-        yield found
+    with started:
+        yield started
 
 
 @pytest.fixture(scope="module")
 def desk() -> Iterator[Desk]:
     with WorkerClient(torch=False) as theirs, WorkerClient(torch=False) as ours:
-        found = Desk("deviations", theirs, ours)
-        spec = found.question.spec
+        opened = Desk("deviations", theirs, ours)
+        spec = opened.question.spec
         cases = {**spec.cases, "some": SOME, "raced": RACED, "big": BIG}
-        found.question = replace(found.question, spec=spec.model_copy(update={"cases": cases}))
-        yield found
+        opened.question = replace(opened.question, spec=spec.model_copy(update={"cases": cases}))
+        yield opened
 
 
 def on_its_own(desk: Desk, zygote: Zygote, source: str, check: Check) -> CheckResult:
@@ -78,8 +78,8 @@ def centre(x, w):
 
 @pytest.mark.parametrize("source", HONEST.values(), ids=HONEST)
 def test_honest_state_passes(desk: Desk, zygote: Zygote, source: str) -> None:
-    found = kept(desk, zygote, source)
-    assert (found.verdict, found.message) == (
+    result = kept(desk, zygote, source)
+    assert (result.verdict, result.message) == (
         Verdict.PASS,
         "65,536 bytes kept, 65,600 bytes allowed",
     )
@@ -126,9 +126,9 @@ PLACES = {
 
 @pytest.mark.parametrize("source", PLACES.values(), ids=PLACES)
 def test_state_that_is_kept_elsewhere_counts(desk: Desk, zygote: Zygote, source: str) -> None:
-    found = kept(desk, zygote, source)
-    assert found.verdict is Verdict.FAIL
-    assert "bytes" in found.message
+    result = kept(desk, zygote, source)
+    assert result.verdict is Verdict.FAIL
+    assert "bytes" in result.message
 
 
 BURN = """
@@ -169,9 +169,9 @@ def raced(desk: Desk, zygote: Zygote, source: str) -> CheckResult:
 def test_work_that_is_moved_about_costs_what_it_costs(
     desk: Desk, zygote: Zygote, source: str
 ) -> None:
-    found = raced(desk, zygote, source)
-    assert found.verdict is Verdict.FAIL
-    assert "the reference's CPU time, 5.0x allowed" in found.message
+    result = raced(desk, zygote, source)
+    assert result.verdict is Verdict.FAIL
+    assert "the reference's CPU time, 5.0x allowed" in result.message
 
 
 def test_the_cost_of_an_exchange_is_never_asked_of_the_submission(

@@ -63,10 +63,10 @@ SOME = {**ROWS, "about": "256 rows", "x": {"normal": [256, 64]}}
 
 @pytest.fixture(scope="module")
 def zygote(lend: Lend) -> Zygote:
-    found = lend(torch=True)
-    if found is None:
+    lent = lend(torch=True)
+    if lent is None:
         pytest.skip("no worker can be forked safely on this system")
-    return found
+    return lent
 
 
 @pytest.fixture(scope="module")
@@ -84,20 +84,20 @@ def theirs(zygote: Zygote) -> Iterator[WorkerClient]:
 def alive(ours: WorkerClient, theirs: WorkerClient, source: str) -> CheckResult:
     question = load([MINI], "squares-graph")
     reference = RemoteProgram(ours, "reference", [question.reference], question.support)
-    mine = RemoteProgram(theirs, "submission", [source.encode()], question.support)
+    submission = RemoteProgram(theirs, "submission", [source.encode()], question.support)
     reference.load(())
-    mine.load(())
-    evaluation = Evaluation(question, 1, mine, reference)
+    submission.load(())
+    evaluation = Evaluation(question, 1, submission, reference)
     evaluation.cases = read_cases({**question.spec.cases, "some": SOME, "rows": ROWS})[0]
     checks = {c.id: c for c in question.spec.checks}
-    right = run_check(evaluation, checks["values"].model_copy(update={"cases": ["few", "rows"]}))
-    assert right.verdict is Verdict.PASS, right.message
+    values = run_check(evaluation, checks["values"].model_copy(update={"cases": ["few", "rows"]}))
+    assert values.verdict is Verdict.PASS, values.message
     return run_check(evaluation, checks["alive"].model_copy(update={"cases": ["few", "some"]}))
 
 
 def test_the_reference_passes(ours: WorkerClient, theirs: WorkerClient) -> None:
-    found = alive(ours, theirs, load([MINI], "squares-graph").reference.decode())
-    assert (found.verdict, found.message) == (
+    result = alive(ours, theirs, load([MINI], "squares-graph").reference.decode())
+    assert (result.verdict, result.message) == (
         "pass",
         "0 bytes alive after forward, 64 bytes allowed",
     )
@@ -108,6 +108,6 @@ def test_activations_kept_elsewhere_count(
     ours: WorkerClient, theirs: WorkerClient, place: tuple[str, str, str]
 ) -> None:
     before, stash, fetch = place
-    found = alive(ours, theirs, KEEPS.format(before=before, stash=stash, fetch=fetch))
-    assert found.verdict is Verdict.FAIL
-    assert "alive after forward" in found.message
+    result = alive(ours, theirs, KEEPS.format(before=before, stash=stash, fetch=fetch))
+    assert result.verdict is Verdict.FAIL
+    assert "alive after forward" in result.message

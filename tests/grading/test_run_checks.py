@@ -1,4 +1,4 @@
-"""A grade repeats by its seed, skips what makes no sense any more, and becomes a report."""
+"""A grade repeats by its seed, skips checks after a failure, and becomes a report."""
 
 from __future__ import annotations
 
@@ -34,12 +34,15 @@ def test_a_seed_repeats_a_grade_and_another_draws_other_inputs() -> None:
     first, again, other = (grade(question, source, seed=seed) for seed in (5, 5, 6))
     assert settled(first) == settled(again)
     assert (first.seed, other.seed) == (5, 6)
-    mine, theirs = (next(c for c in r.checks if c.mismatch) for r in (first, other))
-    assert mine.mismatch
-    assert theirs.mismatch
-    assert mine.mismatch.case == theirs.mismatch.case
+    first_check, other_check = (next(c for c in r.checks if c.mismatch) for r in (first, other))
+    assert first_check.mismatch
+    assert other_check.mismatch
+    assert first_check.mismatch.case == other_check.mismatch.case
     # One small whole number may be the same by chance.
-    assert (mine.mismatch, mine.exhibit) != (theirs.mismatch, theirs.exhibit)
+    assert (first_check.mismatch, first_check.exhibit) != (
+        other_check.mismatch,
+        other_check.exhibit,
+    )
 
 
 def test_checks_that_depend_on_a_failed_one_name_it() -> None:
@@ -73,18 +76,18 @@ def test_checks_that_depend_on_a_failed_one_name_it() -> None:
         ("inconclusive", False, "pass"), ("skipped", True, "pass"),
     ],
 )  # fmt: skip
-def test_the_first_check_that_decides_and_does_not_pass_is_the_verdict(
+def test_the_first_failing_required_check_decides_the_verdict(
     second: str, stretch: bool, whole: str
 ) -> None:
-    def found(name: str, verdict: str, *, stretch: bool = False) -> CheckResult:
+    def result_of(name: str, verdict: str, *, stretch: bool = False) -> CheckResult:
         return CheckResult(name, "outputs", Verdict(verdict), "", stretch=stretch)
 
-    later = [] if whole == "pass" else [found(v, v) for v in ("limit", "error", "fail")]
-    checks = [found("a", "pass"), found("b", second, stretch=stretch), *later]
+    later = [] if whole == "pass" else [result_of(v, v) for v in ("limit", "error", "fail")]
+    checks = [result_of("a", "pass"), result_of("b", second, stretch=stretch), *later]
     assert overall_verdict(checks, {1}) == whole
 
 
-def test_the_end_of_what_is_printed_is_kept() -> None:
+def test_the_tail_of_the_output_is_kept() -> None:
     question = replace(asked("adam-7b-memory"), variants={})
     source = question.reference + b"\nprint('first ' + 'x' * 10_000)\nprint('last')\n"
     report = grade(question, source, seed=0)
@@ -106,15 +109,15 @@ def test_a_broken_question_is_not_blamed_on_the_submission() -> None:
             question, variants={next(iter(question.variants)): (b"import nothing\n",)}
         ),
     }
-    for what, one in broken.items():
-        report = grade(one, question.starter, seed=0)
+    for what, broken_question in broken.items():
+        report = grade(broken_question, question.starter, seed=0)
         assert report.verdict == "invalid", what
         assert "questions/adam-7b-memory.yaml: " in report.message
         assert "\n" not in report.message
         assert "Traceback" not in page_of(report, 80)
 
 
-def test_nothing_is_said_about_isolation_where_nothing_was_run() -> None:
+def test_a_grade_without_a_run_names_no_isolation() -> None:
     question = asked("adam-7b-memory")
     for source in (b"", b"#" * (2 << 20)):
         assert grade(question, source, seed=0).isolation == ""

@@ -147,16 +147,16 @@ def test_a_misconception_that_ends_its_process_spoils_no_other(tmp_path: Path) -
             assert second.verdict is Verdict.ERROR
 
 
-def test_what_is_kept_does_not_grow_with_the_grades() -> None:
+def test_the_memory_does_not_grow_with_the_grades() -> None:
     question = asked(POOL)
     with GradingSession(question) as session:
-        held = []
+        seeds_remembered = []
         for seed in range(6):
             session.grade(question.reference, seed=seed)
-            held.append(
+            seeds_remembered.append(
                 {key[0] for key in session.bank.remembered_outcomes if isinstance(key[0], int)}
             )
-        assert held[-1] == {2, 3, 4, 5}
+        assert seeds_remembered[-1] == {2, 3, 4, 5}
         again = session.grade(question.starter, seed=0)  # what was dropped is computed again
         assert settled(again) == settled(grade(question, question.starter, seed=0))
 
@@ -180,7 +180,7 @@ def test_a_closed_session_says_that_it_is_closed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("submission", "seed", "error", "said"),
+    ("submission", "seed", "error", "message"),
     [
         ("text", 1, TypeError, "submission: expected bytes, found str"),
         (b"x = 1", -1, ValueError, "seed: expected a whole number from 0 to .*, found -1"),
@@ -189,23 +189,23 @@ def test_a_closed_session_says_that_it_is_closed() -> None:
         (b"x = 1", None, TypeError, "found NoneType"),
     ],
 )
-def test_what_is_no_submission_or_no_seed_is_refused_in_a_sentence(
-    submission: Any, seed: Any, error: type[Exception], said: str
+def test_a_wrong_submission_or_seed_is_refused_in_a_sentence(
+    submission: Any, seed: Any, error: type[Exception], message: str
 ) -> None:
-    with GradingSession(asked(POOL)) as session, pytest.raises(error, match=said):
+    with GradingSession(asked(POOL)) as session, pytest.raises(error, match=message):
         session.grade(submission, seed=seed)
 
 
-def test_a_verdict_is_told_before_what_is_only_reported_is_measured() -> None:
+def test_a_verdict_comes_before_stretch_checks_are_measured() -> None:
     question = asked(POOL)
-    found: list[Report] = []
+    verdicts: list[Report] = []
     with GradingSession(question) as session:
         right, wrong, forging = (
-            session.grade(text, seed=1, options=GradeOptions(on_verdict=found.append))
+            session.grade(text, seed=1, options=GradeOptions(on_verdict=verdicts.append))
             for text in (question.reference, question.starter, question.reference + FORGING)
         )
-    sooner, early, _ = found
-    assert [one.verdict for one in found] == [Verdict.PASS, Verdict.FAIL, Verdict.FAIL]
+    sooner, early, _ = verdicts
+    assert [report.verdict for report in verdicts] == [Verdict.PASS, Verdict.FAIL, Verdict.FAIL]
     before = {check.id: check for check in sooner.checks}
     checks = {check.id: check for check in right.checks}
     assert right.verdict is Verdict.PASS
@@ -221,30 +221,30 @@ def test_a_verdict_is_told_before_what_is_only_reported_is_measured() -> None:
     assert "is wrong on fresh inputs" in forging.checks[-1].message
 
 
-def test_whose_process_is_gone_when_there_is_a_verdict_is_asked_no_more() -> None:
+def test_a_process_that_ended_before_the_verdict_is_not_asked_again() -> None:
     question = asked(POOL)
-    found: list[Report] = []
+    verdicts: list[Report] = []
     with GradingSession(question) as session:
         gone = b"import os\nprint(end='loaded;')\n\n\ndef maxpool2d_forward(*_):\n    os._exit(3)\n"
         report = session.grade(
             gone + b"\n\ndef maxpool2d_backward(*_):\n    pass\n",
             seed=1,
-            options=GradeOptions(on_verdict=found.append),
+            options=GradeOptions(on_verdict=verdicts.append),
         )
-    (early,) = found
+    (early,) = verdicts
     assert report.printed == "loaded;"
     assert report.verdict is early.verdict is Verdict.ERROR
     assert [c.message for c in report.checks] == [c.message for c in early.checks]
 
 
-def test_of_a_starter_nothing_is_explained_that_no_page_shows() -> None:
+def test_an_unchanged_starter_is_explained_only_on_request() -> None:
     question = asked(POOL)
-    mine = question.starter + b"\nprint()\n"
+    edited = question.starter + b"\nprint()\n"
     with GradingSession(question) as session:
         bare = session.grade(question.starter, seed=1, options=GradeOptions(explain_starter=False))
         whole = session.grade(question.starter, seed=1)
         assert session.grade(
-            mine, seed=1, options=GradeOptions(explain_starter=False)
+            edited, seed=1, options=GradeOptions(explain_starter=False)
         ).misconceptions
     assert whole.misconceptions
     assert (bare.misconceptions, bare.explanations, bare.outputs) == ((), (), "")

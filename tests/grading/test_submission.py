@@ -67,12 +67,12 @@ RIGHT = "return _f(x, kernel, stride, padding)"
 
 
 def bad(name: str, source: str | bytes, verdict: str, *says: str) -> Any:
-    """A submission, the verdict it must get, and what must be said of it."""
+    """Return a submission, the verdict it must get, and texts that its report must have."""
     return pytest.param(source, verdict, says, id=name)
 
 
-def said(report: Report) -> str:
-    """Everything that the report says in words."""
+def words_of(report: Report) -> str:
+    """Return all messages and exceptions of a report."""
     parts = [report.message]
     raised = [report.raised] if report.raised else []
     for check in report.checks:
@@ -122,9 +122,9 @@ def graded(
                 session.bank.close()  # the bank's own programs had to start again meanwhile
         assert from_json(json.loads(json.dumps(to_json(report, whole=True)))) == report
         for width in (60, 80, 120):
-            shown = page_of(report, width)
-            assert all(c.isprintable() or c == "\n" for c in shown)
-        words = said(report)
+            page = page_of(report, width)
+            assert all(c.isprintable() or c == "\n" for c in page)
+        words = words_of(report)
         for ours in ("grader/", "worker/", "Traceback", 'File "', "^^^", "judge/", "0x7f"):
             assert ours not in words
         assert "\n" not in report.message
@@ -217,11 +217,11 @@ def test_whatever_is_wrong_has_a_verdict_and_a_sentence(
     if verdict == "limit":
         request.getfixturevalue("hurried")
     report = graded(source)
-    words = said(report)
+    words = words_of(report)
     assert report.verdict == verdict, words
     assert all(part in words for part in says), words
     assert words or verdict == "pass"
-    if request.node.callspec.id in {str(one.id) for one in NO_PROGRAM}:
+    if request.node.callspec.id in {str(case.id) for case in NO_PROGRAM}:
         assert report.checks == ()
 
 
@@ -234,13 +234,13 @@ def test_whatever_is_wrong_has_a_verdict_and_a_sentence(
         ("text = 'cafés' 3\n", 1, "3"),
     ],
 )
-def test_a_caret_stands_below_what_does_not_parse(
+def test_a_caret_stands_below_a_syntax_error(
     source: str, line: int, marked: str, graded: Grade
 ) -> None:
     lines = page_of(graded(source)).splitlines()
-    shown = next(n for n, text in enumerate(lines) if f"submission.py:{line}" in text)
-    assert lines[shown + 1].strip() == "^"
-    assert lines[shown][lines[shown + 1].index("^")] == marked
+    number = next(n for n, text in enumerate(lines) if f"submission.py:{line}" in text)
+    assert lines[number + 1].strip() == "^"
+    assert lines[number][lines[number + 1].index("^")] == marked
 
 
 def test_a_signature_that_does_not_fit_is_shown_with_the_call(graded: Grade) -> None:
@@ -270,8 +270,8 @@ def test_odd_tensors_are_described_too(result: str, says: str, graded: Grade) ->
     instead = f"def swiglu_mlp(x, *w):\n    return {result}\n"
     report = graded(f"{right}\n\n_right = swiglu_mlp\n\n\n{instead}", "vram-bottleneck")
     assert report.verdict in {"fail", "error"}
-    assert says in said(report)
-    assert "your code raised" not in said(report)
+    assert says in words_of(report)
+    assert "your code raised" not in words_of(report)
 
 
 EXCEPTIONS = [

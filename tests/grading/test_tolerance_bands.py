@@ -96,31 +96,34 @@ def test_what_is_wrong_is_wrong_where_results_are_small_for_a_reason(
         assert {"faint", "usual"} <= set(of(graded(attention, source, seed), "grads").failing)
 
 
-def fault(
-    got: Any, want: Any, *, entered: float = 0.0, moved: Any = None, **more: Any
+def mismatch_of(
+    got: Any, want: Any, *, scale_of_inputs: float = 0.0, moved: Any = None, **more: Any
 ) -> ResultMismatch | None:
     others = [want] if moved is None else [np.asarray(moved)]
     return compare_result(
-        "y", got, ExpectedResult(want, want, lambda: others, input_scale=lambda: entered), **more
+        "y",
+        got,
+        ExpectedResult(want, want, lambda: others, input_scale=lambda: scale_of_inputs),
+        **more,
     )
 
 
 def test_a_small_entry_beside_a_large_one_is_judged_by_its_own_size() -> None:
     want = np.array([1e12, 1.0, 2.0])
-    found = fault(np.array([1e12, 77.0, -5.0]), want)
-    assert found is not None
-    assert (found.wrong, found.index) == (2, (1,))
+    mismatch = mismatch_of(np.array([1e12, 77.0, -5.0]), want)
+    assert mismatch is not None
+    assert (mismatch.wrong, mismatch.index) == (2, (1,))
     rows = np.array([[1e12, -2e11], [1.0, 2.0]])
-    found = fault(rows * [[1.0], [2.0]], rows)
-    assert found is not None
-    assert found.wrong == 2
+    mismatch = mismatch_of(rows * [[1.0], [2.0]], rows)
+    assert mismatch is not None
+    assert mismatch.wrong == 2
 
 
 def test_an_entry_that_rounding_moves_may_be_off_by_as_much() -> None:
     want = np.array([1e12, 1.0])  # the second a difference of numbers of 1e6
     moved = want + np.array([1e-4, 2e-10])
-    assert fault(want + np.array([0.0, 1e-9]), want, moved=moved) is None
-    assert fault(want + np.array([0.0, 1.0]), want, moved=moved) is not None
+    assert mismatch_of(want + np.array([0.0, 1e-9]), want, moved=moved) is None
+    assert mismatch_of(want + np.array([0.0, 1.0]), want, moved=moved) is not None
 
 
 def test_a_transform_errs_by_the_norm_of_what_it_transforms() -> None:
@@ -130,26 +133,26 @@ def test_a_transform_errs_by_the_norm_of_what_it_transforms() -> None:
         want = np.convolve(x, h)
         n = len(want)
         got = np.fft.irfft(np.fft.rfft(x, n) * np.fft.rfft(h, n), n)
-        assert fault(got, want) is None, seed
+        assert mismatch_of(got, want) is None, seed
 
 
-def test_what_entered_leaves_a_floor_that_no_idea_fits_under() -> None:
+def test_the_input_scale_gives_a_minimum_tolerance_below_every_idea() -> None:
     zero = np.zeros(3)
-    assert fault(zero - 4.088e-16, zero) is not None
-    assert fault(zero - 4.088e-16, zero, entered=2.0) is None
-    assert fault(zero + 1e-6, zero, entered=2.0) is not None
+    assert mismatch_of(zero - 4.088e-16, zero) is not None
+    assert mismatch_of(zero - 4.088e-16, zero, scale_of_inputs=2.0) is None
+    assert mismatch_of(zero + 1e-6, zero, scale_of_inputs=2.0) is not None
     tiny = np.full(3, 1e-74)
-    assert fault(tiny * 1.5, tiny, entered=2.0) is None
-    assert fault(tiny * 1.5, tiny) is not None
+    assert mismatch_of(tiny * 1.5, tiny, scale_of_inputs=2.0) is None
+    assert mismatch_of(tiny * 1.5, tiny) is not None
     small = np.full(3, 1e-9)
-    assert fault(small * 1.001, small, entered=2.0) is not None
-    assert fault(2e-16, 0.0, entered=2.0) is None
-    assert fault(1e-3, 0.0, entered=2.0) is not None
+    assert mismatch_of(small * 1.001, small, scale_of_inputs=2.0) is not None
+    assert mismatch_of(2e-16, 0.0, scale_of_inputs=2.0) is None
+    assert mismatch_of(1e-3, 0.0, scale_of_inputs=2.0) is not None
 
 
 @pytest.mark.parametrize(("dtype", "judged"), [("float64", 1.2e-11), ("float32", 1e-4)])
 @pytest.mark.parametrize("scale", [0.0, 1e-80, 1e-13, 1.2e-11, 1e-6, 1e-4, 1.0])
-def test_the_floor_is_far_below_any_result_that_can_be_judged(
+def test_the_minimum_tolerance_is_far_below_any_result_that_can_be_judged(
     dtype: str, judged: float, scale: float
 ) -> None:
     floor = minimum_tolerance(dtype, scale, 1.0)
@@ -163,7 +166,7 @@ def test_the_floor_is_far_below_any_result_that_can_be_judged(
 def test_only_an_input_called_grad_something_scales_a_band(
     tmp_path: Path, name: str, size: float
 ) -> None:
-    rest = f"""\
+    spec = f"""\
 run: ["y = f({name})"]
 cases:
   large: {{{name}: [1000.0]}}
@@ -171,20 +174,20 @@ checks:
   - {{id: values, kind: outputs, of: y}}
 """
     reference = "def f(x):\n    return 2 * x\n"
-    with opened(tmp_path, rest, reference) as session:
+    with opened(tmp_path, spec, reference) as session:
         evaluation = session.evaluate_bank_program("reference", [reference.encode()], 3)
         assert input_scale(evaluation, "main", evaluation.cases["large"], "y") == size
 
 
-def test_float32_leaves_as_much_of_what_entered() -> None:
+def test_float32_has_a_minimum_tolerance_by_the_input_scale_too() -> None:
     want = np.zeros(2, np.float32)
-    wanted = ExpectedResult(want, want.astype(np.float64), lambda: [], "float32", lambda: 1.0)
-    assert compare_result("y", want + np.float32(1e-6), wanted) is None
-    assert compare_result("y", want + np.float32(1e-3), wanted) is not None
+    expected = ExpectedResult(want, want.astype(np.float64), lambda: [], "float32", lambda: 1.0)
+    assert compare_result("y", want + np.float32(1e-6), expected) is None
+    assert compare_result("y", want + np.float32(1e-3), expected) is not None
 
 
 def test_zeros_are_exact_only_where_they_stay_zero() -> None:
     want, close = np.array([1.0, 0.0, 0.0]), np.array([1.0, 1e-17, 0.0])
-    assert fault(close, want, zeros=True) is not None
-    assert fault(close, want, zeros=True, moved=[1.0, 1e-16, 0.0]) is None
-    assert fault(close[[0, 2, 1]], want, zeros=True, moved=[1.0, 1e-16, 0.0]) is not None
+    assert mismatch_of(close, want, zeros=True) is not None
+    assert mismatch_of(close, want, zeros=True, moved=[1.0, 1e-16, 0.0]) is None
+    assert mismatch_of(close[[0, 2, 1]], want, zeros=True, moved=[1.0, 1e-16, 0.0]) is not None

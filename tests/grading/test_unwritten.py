@@ -1,4 +1,4 @@
-"""What a file does not define yet is said first, and nothing else of the part that asks for it."""
+"""Missing functions are reported first, and nothing else about the part that asks for them."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 
 
 def without(question: Question, name: str, instead: str = "") -> bytes:
-    """The reference of a question without a name; CLASS.METHOD is a method."""
+    """Return the reference of a question without a name; CLASS.METHOD is a method."""
     lines = question.reference.decode().split("\n")
     nodes: list[ast.stmt] = ast.parse(question.reference).body
     for word in name.split("."):
-        node = next(one for one in nodes if word in names_of(one))
+        node = next(node for node in nodes if word in names_of(node))
         nodes = getattr(node, "body", [])
     lines[node.lineno - 1 : node.end_lineno] = [instead] if instead else []
     return "\n".join(lines).encode()
 
 
 def names_of(node: ast.stmt) -> list[str]:
-    """The names that a statement binds."""
+    """Return the names that a statement binds."""
     if isinstance(node, ast.Assign):
-        return [one.id for one in node.targets if isinstance(one, ast.Name)]
+        return [target.id for target in node.targets if isinstance(target, ast.Name)]
     return [getattr(node, "name", "")]
 
 
 def said_of(report: Report) -> list[str]:
-    """All that the page of a report, its JSON and a student's feedback say of the fault."""
+    """Return the texts on the fault in the page of a report, its JSON and a student's feedback."""
     pages = [
         page_of(report),
         render_text(student_feedback_blocks(report)),

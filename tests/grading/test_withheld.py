@@ -1,4 +1,4 @@
-"""What is expected of an estimate is shown nowhere, nor what follows from one."""
+"""The expected value of an estimate is never shown, nor a value that follows from it."""
 
 from __future__ import annotations
 
