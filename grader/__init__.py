@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
     from grader.commands.notebook import OpenQuestion
     from grader.explain.session import GradingSession, grade
+    from grader.grading.session import GradeOptions
     from grader.model.question import Question
     from grader.model.report import CheckResult, Report, Verdict
 
 __all__ = [
     "CheckResult",
+    "GradeOptions",
     "GradingSession",
     "OpenQuestion",
     "Question",
@@ -37,6 +39,7 @@ __all__ = [
 ]
 _HOMES = {
     "CheckResult": "grader.model.report",
+    "GradeOptions": "grader.grading.session",
     "GradingSession": "grader.explain.session",
     "OpenQuestion": "grader.commands.notebook",
     "Question": "grader.model.question",
