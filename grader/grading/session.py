@@ -127,9 +127,7 @@ class JudgingSession(Closeable):
         filename: str = "submission.py",
         options: GradeOptions = DEFAULT_OPTIONS,
     ) -> Report:
-        """Grade a submission: its bytes, which are never decoded or run in this process.
-
-        Any act of the submission leads to a verdict in the report, never to an exception.
+        """Grade a submission: any act of it leads to a verdict in the report, not to an exception.
 
         Raises:
             RuntimeError: Another thread is using the session, or it is closed.
@@ -161,6 +159,7 @@ class JudgingSession(Closeable):
                     report = replace(report, stopped=load_exception_notes(program))
                     evaluation = self.bank.new_evaluation(program, seed)
                     report = self._judge(report, evaluation, options)
+                    report = self._explain_failure(report, evaluation, options)
             except BankProgramError as error:
                 sentence = f"{self.question.spec_path}: {error}"
                 report = self._with_problem(report, SubmissionProblem(sentence, Verdict.INVALID))
@@ -262,14 +261,14 @@ class JudgingSession(Closeable):
             return SubmissionProblem(deadline_note(program.worker), Verdict.LIMIT)
 
     def _judge(self, report: Report, evaluation: Evaluation, options: GradeOptions) -> Report:
-        """Run the checks and explain a failure.
+        """Run the checks.
 
         If the caller waits for the verdict, the checks run without stretch checks first.  Results
         are remembered, so the second time only measures what is left.
         """
-        is_explained = options.explain_starter or not report.unchanged
         worker = evaluation.submission.worker
         has_stretch = any(check.stretch for check in self.question.spec.checks)
+        is_explained = options.explain_starter or not report.unchanged
 
         def start_variants() -> None:
             if is_explained:  # the process starts while other checks run
@@ -287,12 +286,18 @@ class JudgingSession(Closeable):
             self._choose_measuring(evaluation, measures_stretch=options.measures_stretch)
             checks = run_checks(evaluation, start_variants, self._counted_parts, options.progress)
             report = self._with_checks(report, evaluation, checks)
-        # If functions are missing, there is nothing to explain.
-        is_wrong = report.verdict is not Verdict.PASS and not report.message
-        if is_wrong and is_explained:
-            with discarding_output(worker):
-                return self.explain(evaluation, report)
         return report
+
+    def _explain_failure(
+        self, report: Report, evaluation: Evaluation, options: GradeOptions
+    ) -> Report:
+        """Return the report with explanations, unless there is nothing to explain."""
+        if report.verdict is Verdict.PASS or report.message:  # the message: functions are missing
+            return report
+        if report.unchanged and not options.explain_starter:
+            return report
+        with discarding_output(evaluation.submission.worker):
+            return self.explain(evaluation, report)
 
     def _choose_measuring(self, evaluation: Evaluation, *, measures_stretch: bool) -> None:
         """Set what an evaluation measures; without races the reference needs one secret draw."""
