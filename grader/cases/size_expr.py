@@ -1,7 +1,7 @@
 """Amounts in a spec: arithmetic over sizes, such as `8 * y.size + 256 bytes`.
 
-Interpreted over a tree of numbers, names and the four operations; there is no call, no power, no
-loop.
+An amount is parsed into a tree of numbers, names and the four operations, and the tree is
+interpreted.  Calls, powers and loops are refused.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 Sizes = Mapping[str, Any]  # scalars and arrays by name
-MAX_AMOUNT_LENGTH = 200  # of an amount
+MAX_AMOUNT_LENGTH = 200  # characters
 _OPERATIONS: dict[type[ast.AST], Callable[..., float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -31,31 +31,31 @@ class AmountError(Exception):
 
 
 def names_in_amount(amount: str | float) -> set[str]:
-    """Names that the amount needs.
+    """Return the names that the amount needs.
 
     Raises:
-        AmountError: it cannot be read.
+        AmountError: the amount cannot be parsed.
     """
-    tree = _tree(amount)
-    _worked_out(tree, None)
+    tree = _parse(amount)
+    _evaluate(tree, None)
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
-def evaluate_amount(amount: str | float, known: Sizes) -> float:
-    """Work out the amount from scalars and arrays by name.
+def evaluate_amount(amount: str | float, sizes: Sizes) -> float:
+    """Evaluate the amount with these scalars and arrays.
 
     Raises:
-        AmountError: it cannot be read, or a name is not known.
+        AmountError: the amount cannot be parsed, or one of its names is unknown.
     """
     try:
-        return float(_worked_out(_tree(amount), known))
+        return float(_evaluate(_parse(amount), sizes))
     except ZeroDivisionError:
         raise AmountError("the amount divides by zero on this case") from None
     except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
         raise AmountError(f"{amount!r} uses a size that a value of this case lacks") from None
 
 
-def _tree(amount: str | float) -> ast.expr:
+def _parse(amount: str | float) -> ast.expr:
     text = re.sub(r"(?<![A-Za-z_.])bytes\s*$", "", str(amount)).strip()
     if len(text) > MAX_AMOUNT_LENGTH:
         raise AmountError(f"expected an amount of at most {MAX_AMOUNT_LENGTH} characters")
@@ -69,44 +69,48 @@ def _tree(amount: str | float) -> ast.expr:
         ) from None
 
 
-def _worked_out(node: ast.expr, known: Sizes | None) -> float:
-    """The value of a tree; without any sizes it is only looked through, as if each were 1."""
+def _evaluate(node: ast.expr, sizes: Sizes | None) -> float:
+    """Evaluate a tree.  Without sizes, only check its form, as if each size were 1."""
     match node:
-        case ast.Constant(value=int() | float() as number) if not isinstance(
-            number, bool
-        ) and math.isfinite(number):
-            return number
+        case ast.Constant(value=int() | float() as number):
+            if not isinstance(number, bool) and math.isfinite(number):
+                return number
         case ast.Name(id=name):
-            found = _look_up(name, known)
-            if isinstance(found, (int, float)):
-                return found
+            value = _look_up(name, sizes)
+            if isinstance(value, (int, float)):
+                return value
             raise AmountError(f"{name} is not a number; use {name}.size or {name}.nbytes")
-        case ast.Attribute(value=ast.Name(id=name), attr="size" | "nbytes" | "itemsize" as attr):
-            found = _look_up(name, known)
-            return float(getattr(found, attr)) if known is not None else found
+        case ast.Attribute(
+            value=ast.Name(id=name), attr="size" | "nbytes" | "itemsize" as attribute
+        ):
+            value = _look_up(name, sizes)
+            return 1.0 if sizes is None else float(getattr(value, attribute))
         case ast.Subscript(
             value=ast.Attribute(value=ast.Name(id=name), attr="shape"),
             slice=ast.Constant(value=int(axis)),
         ):
-            found = _look_up(name, known)
-            shape = found.shape if known is not None else (1.0,) * (axis + 1)
+            value = _look_up(name, sizes)
+            shape = (1.0,) * (axis + 1) if sizes is None else value.shape
             if axis < len(shape):
                 return float(shape[axis])
             raise AmountError(f"{name} has {len(shape)} axes, so no .shape[{axis}]")
-        case ast.UnaryOp(op=op, operand=inner) if type(op) in _OPERATIONS:
-            return _OPERATIONS[type(op)](_worked_out(inner, known))
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
-            one, other = _worked_out(left, known), _worked_out(right, known)
-            return _OPERATIONS[type(op)](one, other) if known is not None else 1.0
+        case ast.UnaryOp(op=operation, operand=operand) if type(operation) in _OPERATIONS:
+            return _OPERATIONS[type(operation)](_evaluate(operand, sizes))
+        case ast.BinOp(left=left, op=operation, right=right) if type(operation) in _OPERATIONS:
+            left_value = _evaluate(left, sizes)
+            right_value = _evaluate(right, sizes)
+            if sizes is None:
+                return 1.0  # 1 // 1 - 1 must not look like a division by zero
+            return _OPERATIONS[type(operation)](left_value, right_value)
     raise AmountError(
         "expected numbers, names, + - * / // and .size .nbytes .itemsize .shape[i], "
         f"found {ast.unparse(node)!r}"
     )
 
 
-def _look_up(name: str, known: Sizes | None) -> Any:  # noqa: ANN401 a scalar or an array
-    if known is None:
+def _look_up(name: str, sizes: Sizes | None) -> Any:  # noqa: ANN401 a scalar or an array
+    if sizes is None:
         return 1.0
-    if name not in known:
+    if name not in sizes:
         raise AmountError(f"{name} is not an input of the case nor a result of the run")
-    return known[name]
+    return sizes[name]
