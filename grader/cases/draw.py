@@ -1,7 +1,7 @@
 """Draw a case's inputs from a seed.
 
-Every random draw depends on the seed of the grade, the name of the case, the name of the input and
-the number of the draw, and on nothing else: one case can be repeated without the others.
+A random draw depends only on the seed of the grade, the name of the case, the name of the input and
+the number of the draw: one case can be repeated without the others.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from grader.cases.recipe import FLOATS, CaseRecipe, Recipe, shape_source_chain
 from grader.model.limits import MAX_CASE_ENTRIES
 
 Array = np.ndarray[Any, np.dtype[Any]]
-ShapeOf = Callable[[str, Mapping[str, Any]], tuple[int, ...]]
+Shape = tuple[int, ...]
+ShapeOf = Callable[[str, Mapping[str, Any]], Shape]
 
 
 class DrawError(Exception):
@@ -27,36 +28,48 @@ class DrawError(Exception):
 def draw_inputs(
     case: CaseRecipe, seed: int, shape_of: ShapeOf, draw_index: int = 0
 ) -> dict[str, Any]:
-    """Draw every input, by name in the order written: scalars as they are, arrays in their dtype.
+    """Draw every input: scalars as they are, arrays in their dtype (bfloat16 as float32).
 
-    bfloat16 is held in float32.  `shape_of` gives the shape of a result of the reference from the
-    inputs drawn so far; any `draw_index` but 0 gives fresh inputs of the same kind.
+    Args:
+        case: The case.  The inputs are returned in its order.
+        seed: The seed of the grade.
+        shape_of: Returns the shape of a result of the reference from the inputs drawn so far.
+        draw_index: Any number except 0 gives fresh inputs of the same kind.
 
     Raises:
-        DrawError: it cannot be drawn.
+        DrawError: an input cannot be drawn.
     """
     drawn: dict[str, Any] = {}
-    entries = 0
-    # Inputs shaped like a result wait for all others, and every one for what it is like.
-    chains = {name: shape_source_chain(name, case.inputs) for name in case.inputs}
-    for name in sorted(
-        chains, key=lambda n: (any(c not in case.inputs for c in chains[n]), len(chains[n]))
-    ):
+    total_entries = 0
+    for name in _drawing_order(case):
         recipe = case.inputs[name]
         if not recipe.is_array:
             drawn[name] = recipe.literal
             continue
         shape = recipe.shape
         if recipe.like is not None:
-            known = drawn.get(recipe.like)
-            shape = known.shape if isinstance(known, np.ndarray) else shape_of(recipe.like, drawn)
-        entries += math.prod(shape or ())
-        if entries > MAX_CASE_ENTRIES:  # a result may be of any shape
-            raise DrawError(
-                f"its inputs have more than {MAX_CASE_ENTRIES:,} entries, {name} included"
-            )
-        drawn[name] = _array(recipe, case, shape, _rng(seed, case.name, name, draw_index))
+            shape_source = drawn.get(recipe.like)
+            if isinstance(shape_source, np.ndarray):
+                shape = shape_source.shape
+            else:
+                shape = shape_of(recipe.like, drawn)
+        total_entries += math.prod(shape or ())
+        if total_entries > MAX_ENTRIES:  # a result may be of any shape
+            raise DrawError(f"its inputs have more than {MAX_ENTRIES:,} entries, {name} included")
+        rng = _rng(seed, case.name, name, draw_index)
+        drawn[name] = _draw_array(recipe, case, shape, rng)
     return {name: drawn[name] for name in case.inputs}
+
+
+def _drawing_order(case: CaseRecipe) -> list[str]:
+    """Order the inputs: each after its shape's source, those shaped like a result at the end."""
+
+    def rank(name: str) -> tuple[bool, int]:
+        chain = shape_source_chain(name, case.inputs)
+        needs_result = any(source not in case.inputs for source in chain)
+        return needs_result, len(chain)
+
+    return sorted(case.inputs, key=rank)
 
 
 def _rng(seed: int, case: str, name: str, draw_index: int) -> np.random.Generator:
@@ -64,70 +77,84 @@ def _rng(seed: int, case: str, name: str, draw_index: int) -> np.random.Generato
     return np.random.default_rng(int.from_bytes(hashlib.sha256(text).digest()[:16], "little"))
 
 
-def _array(
-    recipe: Recipe, case: CaseRecipe, shape: tuple[int, ...] | None, rng: np.random.Generator
+def _draw_array(
+    recipe: Recipe, case: CaseRecipe, shape: Shape | None, rng: np.random.Generator
 ) -> Array:
-    dtype = recipe.dtype or case.dtype
     if not shape and recipe.like and recipe.needs_axis:
         raise DrawError(f"{recipe.generator} needs at least one dimension; {recipe.like} has none")
     values = recipe.literal
     if recipe.generator != "array":
         values = _GENERATORS[recipe.generator or ""](shape or (), recipe.options, rng)
-    values = np.asarray(values, np.float64)
-    if (scale := recipe.option("scale")) is not None:
-        values = values * scale
-    if (shift := recipe.option("shift")) is not None:
-        values = values + shift
-    if (sprinkle := recipe.option("sprinkle")) is not None:
-        values = np.where(rng.random(values.shape) < sprinkle["share"], sprinkle["value"], values)
-    if recipe.option("sort"):
-        values = np.sort(values, axis=-1)
-    rounded = round_to_dtype(values, dtype)
-    if (recipe.layout or case.layout) == "broadcast" and rounded.ndim and rounded.shape[0]:
-        rounded = np.broadcast_to(rounded[:1], rounded.shape).copy()
+    values = _modify(np.asarray(values, np.float64), recipe, rng)
+    rounded = round_to_dtype(values, recipe.dtype or case.dtype)
+    layout = recipe.layout or case.layout
+    if layout == "broadcast" and rounded.ndim and rounded.shape[0]:
+        return np.broadcast_to(rounded[:1], rounded.shape).copy()
     return rounded
 
 
-Draw = Callable[[tuple[int, ...], Mapping[str, Any], np.random.Generator], Any]
+def _modify(values: Array, recipe: Recipe, rng: np.random.Generator) -> Array:
+    scale = recipe.option("scale")
+    if scale is not None:
+        values = values * scale
+    shift = recipe.option("shift")
+    if shift is not None:
+        values = values + shift
+    sprinkle = recipe.option("sprinkle")
+    if sprinkle is not None:
+        is_replaced = rng.random(values.shape) < sprinkle["share"]
+        values = np.where(is_replaced, sprinkle["value"], values)
+    if recipe.option("sort"):
+        values = np.sort(values, axis=-1)
+    return values
 
 
-def _distinct(shape: tuple[int, ...], given: Mapping[str, Any], rng: np.random.Generator) -> Array:
+# -- generators -----------------------------------------------------------------------------------
+
+Options = Mapping[str, Any]
+Generator = Callable[[Shape, Options, np.random.Generator], Any]
+
+
+def _distinct(shape: Shape, options: Options, rng: np.random.Generator) -> Array:
     size = math.prod(shape)
-    steps = (rng.permutation(size) - (size - 1) / 2) * given.get("gap", 0.25)
-    return np.asarray(steps.reshape(shape))
+    steps = rng.permutation(size) - (size - 1) / 2
+    values = steps * options.get("gap", 0.25)
+    return np.asarray(values.reshape(shape))
 
 
-def _simplex(shape: tuple[int, ...], _: Mapping[str, Any], rng: np.random.Generator) -> Array:
-    raw = np.exp(rng.standard_normal(shape))
-    return np.asarray(raw / raw.sum(axis=-1, keepdims=True))
+def _simplex(shape: Shape, _: Options, rng: np.random.Generator) -> Array:
+    positive = np.exp(rng.standard_normal(shape))
+    return np.asarray(positive / positive.sum(axis=-1, keepdims=True))
 
 
-_GENERATORS: dict[str, Draw] = {
+def _uniform(shape: Shape, options: Options, rng: np.random.Generator) -> Array:
+    return np.asarray(rng.uniform(options.get("from", 0.0), options.get("to", 1.0), shape))
+
+
+def _integers(shape: Shape, options: Options, rng: np.random.Generator) -> Array:
+    return np.asarray(rng.integers(options["from"], options["to"], shape, endpoint=True))
+
+
+_GENERATORS: dict[str, Generator] = {
     "normal": lambda shape, _, rng: rng.standard_normal(shape),
-    "uniform": lambda shape, given, rng: rng.uniform(
-        given.get("from", 0.0), given.get("to", 1.0), shape
-    ),
-    "integers": lambda shape, given, rng: rng.integers(
-        given["from"], given["to"], shape, endpoint=True
-    ),
+    "uniform": _uniform,
+    "integers": _integers,
     "distinct": _distinct,
     "zeros": lambda shape, _, __: np.zeros(shape),
     "ones": lambda shape, _, __: np.ones(shape),
-    "full": lambda shape, given, _: np.full(shape, float(given["value"])),
+    "full": lambda shape, options, _: np.full(shape, float(options["value"])),
     "simplex": _simplex,
 }
 
 
 def round_to_dtype(values: Array, dtype: str) -> Array:
-    """Round values to a dtype; bfloat16 (round to nearest even) is held in float32."""
+    """Round values to a dtype.  For bfloat16 (round to nearest even) the result is float32."""
     if dtype != "bfloat16":
         if dtype not in FLOATS and not np.all(np.isfinite(values)):
             raise DrawError(f"infinite values cannot be of dtype {dtype}")
         return np.asarray(values).astype(dtype)
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
     rounded = bits + 0x7FFF + ((bits >> 16) & 1)
-    return (
-        np.where(np.isfinite(values), rounded & np.uint32(0xFFFF0000), bits)
-        .astype(np.uint32)
-        .view(np.float32)
-    )
+    is_finite = np.isfinite(values)
+    bits = np.where(is_finite, rounded & np.uint32(0xFFFF0000), bits).astype(np.uint32)
+    return bits.view(np.float32)

@@ -1,7 +1,7 @@
-"""How a case and its inputs are written in YAML, checked and resolved without numpy.
+"""Read and check the cases of a question and their inputs, as YAML has them, without numpy.
 
-`docs/keys.md` lists the generators and modifiers, from their lines here.  At the end, what the
-steps of a run read and give, and so the cases that they can be tried on.
+`docs/keys.md` lists the generators and modifiers with the lines below.  The functions at the end
+tell which inputs the steps of a run need, and on which cases a check runs.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ LAYOUTS = ("contiguous", "fortran", "reversed", "strided", "readonly", "broadcas
 FLOATS = ("float32", "float64", "bfloat16")
 DTYPES = (*FLOATS, "int64", "int32", "int16", "uint8", "bool")
 
-MAX_DIMS = 8  # what the protocol carries
+MAX_DIMS = 8  # the protocol carries no more
+MAX_ENTRIES = 4_000_000  # in all inputs of a case: 32 MB, sent to two processes
 
-suggest_word = functools.partial(
-    did_you_mean, parts=False
-)  # a sentence, where a word is nearly right
+# Returns a suggestion for a misspelled word, or "".
+suggest_word = functools.partial(did_you_mean, parts=False)
 
 
 class RecipeError(Exception):
-    """An input is not written as the format says.  `key` is the key at fault, if one is."""
+    """An input is not written as the format says.  `key` is the faulty key, if it is a key."""
 
     def __init__(self, message: str, key: str | None = None) -> None:
         """Store a sentence of the form 'expected ..., found ...'."""
@@ -73,29 +73,29 @@ class Recipe:
     generator: str | None
     literal: Any = None
     shape: tuple[int, ...] | None = None
-    like: str | None = None  # an input or a result whose shape it takes
+    like: str | None = None  # the input or result whose shape it takes
     options: Mapping[str, Any] = field(default_factory=dict)
     dtype: str | None = None
     layout: str | None = None
 
     @property
     def is_array(self) -> bool:
-        """Whether it makes an array."""
+        """True if the input is an array, False if it is a scalar."""
         return self.generator is not None
 
     @property
     def is_drawn(self) -> bool:
-        """Whether it differs from draw to draw."""
+        """True if the input differs from draw to draw."""
         fixed = {None, "array", "zeros", "ones", "full"}
         return self.generator not in fixed or bool(self.option("sprinkle"))
 
     @property
     def needs_axis(self) -> bool:
-        """Whether it cannot be of no dimension."""
+        """True if the input must have at least one dimension."""
         return self.generator == "simplex" or bool(self.option("sort"))
 
-    def option(self, name: str) -> Any:  # noqa: ANN401 whatever YAML holds
-        """One option or modifier; None where it is not given."""
+    def option(self, name: str) -> Any:  # noqa: ANN401 any YAML value
+        """Return an option or modifier, or None if it is not given."""
         return self.options.get(name)
 
 
@@ -103,41 +103,46 @@ def read_input(value: object) -> Recipe:
     """Read one input.
 
     Raises:
-        RecipeError: it is not written as the format says.
+        RecipeError: the input is not written as the format says.
     """
     if isinstance(value, list):
-        _rectangular(value)
+        _check_rectangular(value)
         return Recipe("array", literal=value)
     if not isinstance(value, dict):
         return Recipe(None, literal=value)
-    generator = _generator(value)
-    allowed = [*OPTIONS.get(generator, ()), *MODIFIERS]
+    generator = _find_generator(value)
+    allowed_keys = [*OPTIONS.get(generator, ()), *MODIFIERS]
     for key in value:
-        if key not in (generator, *allowed):
-            found = f"found the key {key!r}{suggest_word(key, allowed)}"
-            raise RecipeError(f"{generator} takes {', '.join(allowed)}, {found}", key)
+        if key != generator and key not in allowed_keys:
+            hint = suggest_word(key, allowed_keys)
+            raise RecipeError(
+                f"{generator} takes {', '.join(allowed_keys)}, found the key {key!r}{hint}", key
+            )
     for key, words in (("dtype", DTYPES), ("layout", LAYOUTS)):
         if value.get(key) not in (None, *words):
             raise RecipeError(unknown_word_message(value[key], words), key)
     options = {k: v for k, v in value.items() if k not in {generator, "dtype", "layout"}}
     _check_options(generator, options)
-    written, dtype, layout = value[generator], value.get("dtype"), value.get("layout")
-    recipe = Recipe(generator, options=options, dtype=dtype, layout=layout)
-    if generator == "array":
-        _rectangular(written)
-        return replace(recipe, literal=written)
-    return _shaped(recipe, written)
+    recipe = Recipe(
+        generator, options=options, dtype=value.get("dtype"), layout=value.get("layout")
+    )
+    if generator != "array":
+        return _with_shape(recipe, value[generator])
+    _check_rectangular(value[generator])
+    return replace(recipe, literal=value[generator])
 
 
-def _generator(value: Mapping[str, Any]) -> str:
-    """The one generator that an input names."""
-    named = [key for key in value if key in GENERATORS]
-    if len(named) == 1:
-        return named[0]
-    words = [] if named else [key for key in value if key not in MODIFIERS]
-    hint = next(filter(None, (suggest_word(key, GENERATORS) for key in words)), "")
-    if [*value.values()] == [None]:
+def _find_generator(value: Mapping[str, Any]) -> str:
+    """Return the generator of an input, which must name exactly one."""
+    generators = [key for key in value if key in GENERATORS]
+    if len(generators) == 1:
+        return generators[0]
+    hint = ""
+    if list(value.values()) == [None]:
         hint = f"; the place of a number needs quotes, '{{{next(iter(value))}}}'"
+    elif not generators:
+        suggestions = [suggest_word(key, GENERATORS) for key in value if key not in MODIFIERS]
+        hint = next(filter(None, suggestions), "")
     raise RecipeError(
         f"expected exactly one generator ({', '.join(GENERATORS)}), "
         f"found {', '.join(value) or 'nothing'}{hint}"
@@ -151,11 +156,12 @@ def _check_options(generator: str, options: Mapping[str, Any]) -> None:
             raise RecipeError(f"expected a number, found {number!r}", key)
         if key != "value" and not math.isfinite(number):
             raise RecipeError(f"expected a finite number, found {number!r}", key)
-        whole = generator == "integers" and key in {"from", "to"}
-        if whole and (int(number) != number or abs(number) > 1 << 53):
+        must_be_whole = generator == "integers" and key in {"from", "to"}
+        if must_be_whole and (int(number) != number or abs(number) > 1 << 53):
             raise RecipeError(f"expected a whole number, found {number!r}", key)
-    if not options.keys() >= set(needed := REQUIRED_OPTIONS.get(generator, ())):
-        raise RecipeError(f"{generator} needs {' and '.join(needed)}")
+    required = REQUIRED_OPTIONS.get(generator, ())
+    if not options.keys() >= set(required):
+        raise RecipeError(f"{generator} needs {' and '.join(required)}")
     if generator in {"integers", "uniform"} and options.get("from", 0) > options.get("to", 1):
         raise RecipeError("expected from to be at most to", "from")
     if options.get("gap", 1) <= 0:
@@ -163,49 +169,54 @@ def _check_options(generator: str, options: Mapping[str, Any]) -> None:
     if not isinstance(options.get("sort", False), bool):
         raise RecipeError(f"expected true or false, found {options['sort']!r}", "sort")
     sprinkle = options.get("sprinkle")
-    if sprinkle is not None and not (
-        isinstance(sprinkle, dict)
-        and sprinkle.keys() == {"value", "share"}
-        and all(map(is_number, sprinkle.values()))
-        and 0 <= sprinkle["share"] <= 1
-    ):
+    if sprinkle is not None and not _is_sprinkle(sprinkle):
         raise RecipeError("expected {value: NUMBER, share: NUMBER from 0 to 1}", "sprinkle")
 
 
+def _is_sprinkle(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == {"value", "share"}
+        and all(map(is_number, value.values()))
+        and 0 <= value["share"] <= 1
+    )
+
+
 def is_number(value: object) -> bool:
-    """Whether YAML gives a number."""
+    """Return True for an int or a float, False for a bool."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def unknown_word_message(value: object, allowed: Sequence[str]) -> str:
-    """What is expected and found of a word that has to be one of a list."""
-    listed = ", ".join(allowed)
-    return f"expected one of {listed}, found {value!r}{suggest_word(value, allowed)}"
+    """Return the message for a value that is none of the allowed words."""
+    hint = suggest_word(value, allowed)
+    return f"expected one of {', '.join(allowed)}, found {value!r}{hint}"
 
 
-def _shaped(recipe: Recipe, written: object) -> Recipe:
-    """An input with the shape that is written: sizes, one size, or that of another by name."""
+def _with_shape(recipe: Recipe, written: object) -> Recipe:
+    """Add the shape, written as a list of sizes, as one size, or as 'like NAME'."""
     if isinstance(written, str) and written.startswith("like "):
         return replace(recipe, like=written.removeprefix("like ").strip())
     sizes: list[Any] = written if isinstance(written, list) else [written]
-    wrong = ""
+    problem = ""
     if not all(type(size) is int and size >= 0 for size in sizes):
-        wrong = f"a shape (a list of sizes) or 'like NAME', found {written!r}"
-    elif len(sizes) > MAX_DIMS or math.prod(sizes) > MAX_CASE_ENTRIES:
-        wrong = f"at most {MAX_DIMS} dimensions and {MAX_CASE_ENTRIES:,} entries, found {sizes}"
+        problem = f"a shape (a list of sizes) or 'like NAME', found {written!r}"
+    elif len(sizes) > MAX_DIMS or math.prod(sizes) > MAX_ENTRIES:
+        problem = f"at most {MAX_DIMS} dimensions and {MAX_ENTRIES:,} entries, found {sizes}"
     elif not sizes and recipe.needs_axis:
-        wrong = "at least one dimension, found []"
-    if wrong:
-        raise RecipeError(f"expected {wrong}", recipe.generator)
+        problem = "at least one dimension, found []"
+    if problem:
+        raise RecipeError(f"expected {problem}", recipe.generator)
     return replace(recipe, shape=tuple(sizes))
 
 
-def _rectangular(value: object) -> tuple[int, ...]:
+def _check_rectangular(value: object) -> tuple[int, ...]:
+    """Return the shape of nested lists of numbers; raise if it is not the same everywhere."""
     if not isinstance(value, list):
         if not isinstance(value, (int, float)):
             raise RecipeError(f"expected numbers in an array, found {value!r}")
         return ()
-    shapes = {_rectangular(item) for item in value}
+    shapes = {_check_rectangular(item) for item in value}
     if len(shapes) > 1:
         raise RecipeError("the rows of an array differ in length")
     return (len(value), *next(iter(shapes), ()))
@@ -224,14 +235,15 @@ RESERVED = {
     "draws": "How many draws there are of it, each a case of every check that has it; 1 if not "
     "given.",
 }
+MAX_DRAWS = 24  # of a case; each draw is a case of its own
 
-CaseError = tuple[tuple[str | int, ...], str]  # the keys that lead to it, and a sentence
+CaseError = tuple[tuple[str | int, ...], str]  # the path of the faulty key, and a sentence
 _NO_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
 class CaseRecipe:
-    """A case: its inputs in the order written, and what holds for all of them."""
+    """A case: its inputs in the order written, and the settings of the whole case."""
 
     name: str
     inputs: Mapping[str, Recipe]
@@ -244,7 +256,7 @@ class CaseRecipe:
 
     @property
     def extra_draw_names(self) -> tuple[str, ...]:
-        """What its further draws are called."""
+        """Names of all draws except the first, which has the name of the case."""
         return tuple(f"{self.name} ({number})" for number in range(2, self.draws + 1))
 
 
@@ -254,14 +266,14 @@ def read_cases(
     """Read all cases, resolving `extends`.
 
     Returns:
-        The cases, and what is wrong with them: in place of what cannot be read stands a default.
+        The cases and their errors.  A default stands in for each key that cannot be read.
     """
-    faults: list[CaseError] = []
-    return {name: _case(name, cases, faults) for name in cases}, faults
+    errors: list[CaseError] = []
+    return {name: _read_case(name, cases, errors) for name in cases}, errors
 
 
 def expand_draws(cases: Mapping[str, CaseRecipe]) -> dict[str, CaseRecipe]:
-    """The cases with further draws of them as cases of their own."""
+    """Return the cases, and each extra draw as a case with its own name."""
     return {
         name: replace(case, name=name)
         for case in cases.values()
@@ -270,7 +282,10 @@ def expand_draws(cases: Mapping[str, CaseRecipe]) -> dict[str, CaseRecipe]:
 
 
 def shape_source_chain(name: str, inputs: Mapping[str, Recipe]) -> list[str]:
-    """The names from which an input takes its shape, nearest first; its own where they circle."""
+    """Follow `like` from an input to the names whose shape it takes, nearest first.
+
+    The chain of a circle ends when a name would come again, so it contains the input's own name.
+    """
     chain: list[str] = []
     like = inputs[name].like
     while like is not None and like not in chain:
@@ -279,124 +294,187 @@ def shape_source_chain(name: str, inputs: Mapping[str, Recipe]) -> list[str]:
     return chain
 
 
-def _case(name: str, cases: Mapping[str, Mapping[str, Any]], faults: list[CaseError]) -> CaseRecipe:
-    """Read one case, and note what is wrong with it."""
+_Report = Callable[..., None]  # takes a message and the keys below the case that lead to the fault
 
-    def note(text: str, *keys: str, case: str = name) -> None:
-        faults.append((("cases", case, *keys), text))
 
-    written, inputs = _written(name, cases, note), dict[str, Recipe]()
-    for key in (key for key in written if key not in RESERVED):
-        inputs[key] = Recipe(None)  # where it cannot be read: so nothing else need complain
-        try:
-            inputs[key] = read_input(written[key])
-        except RecipeError as error:
-            if key in cases[name]:  # else the case that it comes from says so
-                note(str(error), key, *([] if error.key is None else [error.key]))
-    dtype, layout = written.get("dtype", "float64"), written.get("layout", "contiguous")
-    for option, value, allowed in (("dtype", dtype, FLOATS), ("layout", layout, LAYOUTS)):
-        if value not in allowed:
-            note(unknown_word_message(value, allowed), option)
+def _read_case(
+    name: str, cases: Mapping[str, Mapping[str, Any]], errors: list[CaseError]
+) -> CaseRecipe:
+    def report(message: str, *keys: str, case: str = name) -> None:
+        errors.append((("cases", case, *keys), message))
+
+    written = _with_inherited_keys(name, cases, report)
+    inputs = _read_inputs(written, cases[name], report)
+    dtype = _read_word(written, "dtype", "float64", FLOATS, report)
+    layout = _read_word(written, "layout", "contiguous", LAYOUTS, report)
     frozen = written.get("frozen", [])
     if not isinstance(frozen, list) or not all(n in list(inputs) for n in frozen):
-        note(f"expected a list of this case's inputs, found {frozen!r}", "frozen")
+        report(f"expected a list of this case's inputs, found {frozen!r}", "frozen")
         frozen = []
-    for key, recipe in inputs.items():
-        if key in shape_source_chain(key, inputs):
-            note(f"{key} cannot take its own shape", key)
-        elif recipe.like in inputs and not inputs[recipe.like].is_array:
-            if isinstance(text := written[recipe.like], str):
-                found = f"found the text {text!r}; a text that holds a comma needs quotes in a row"
-                note(f"expected an array, which {key} is 'like', {found}", recipe.like)
-            else:
-                note(f"expected 'like' an array, found {recipe.like}", key)
-    # Where only a result says how many an input has, it has none here.
-    last = (inputs.get([key, *shape_source_chain(key, inputs)][-1], Recipe(None)) for key in inputs)
-    entries = sum(math.prod(one.shape) for one in last if one.shape is not None)
-    if entries > MAX_CASE_ENTRIES:
-        note(f"expected at most {MAX_CASE_ENTRIES:,} entries in all inputs, found {entries:,}")
-    limits = Limits()
-    try:
-        limits = Limits.model_validate(written.get("limits", {}))
-    except ValidationError:
-        known = f"cpu_seconds or wall_seconds, above 0 and up to {GRADE_SECONDS}"
-        note(f"expected {known}, found {written['limits']!r}", "limits")
-    draws, wrong = written.get("draws", 1), ""
-    if type(draws) is not int or not 1 <= draws <= MAX_DRAWS:
-        wrong = f"expected a whole number from 1 to {MAX_DRAWS}, found {draws!r}"
-        if isinstance(draws, (dict, list)):
-            wrong += "; draws is a word of cases: an input needs another name"
-    elif draws > 1 and not any(recipe.is_drawn for recipe in inputs.values()):
-        wrong = "expected inputs that are drawn, found only fixed ones: all draws are the same"
-    if wrong:
-        note(wrong, "draws")
-    about, frozen = written.get("about", ""), tuple(frozen)
+    _check_shape_sources(inputs, written, report)
+    _check_total_entries(inputs, report)
+    limits = _read_limits(written, report)
+    draws = _read_draws(written, inputs, report)
+    about = written.get("about", "")
     if not isinstance(about, str):
-        found = "a list" if isinstance(about, list) else repr(about)
-        note(f"expected a text, found {found}; is a cell missing?", "about")
+        actual = "a list" if isinstance(about, list) else repr(about)
+        report(f"expected a text, found {actual}; is a cell missing?", "about")
     return CaseRecipe(
-        name, inputs, str(about), str(dtype), str(layout), frozen, limits, 1 if wrong else draws
+        name=name,
+        inputs=inputs,
+        about=str(about),
+        dtype=dtype,
+        layout=layout,
+        frozen=tuple(frozen),
+        limits=limits,
+        draws=draws,
     )
 
 
-def _written(
-    name: str, cases: Mapping[str, Mapping[str, Any]], note: Callable[..., None]
+def _with_inherited_keys(
+    name: str, cases: Mapping[str, Mapping[str, Any]], report: _Report
 ) -> dict[str, Any]:
-    """The keys of a case with those of the cases that it extends."""
+    """Return the keys of a case and of the cases that it extends."""
     chain = [name]
     while "extends" in cases[chain[-1]]:
         parent = cases[chain[-1]]["extends"]
         if not isinstance(parent, str) or parent not in cases or parent in chain:
             others = [case for case in cases if case not in chain]
-            found = "itself" if parent in chain else f"{parent!r}{suggest_word(parent, others)}"
-            note(f"expected the name of another case, found {found}", "extends", case=chain[-1])
+            actual = "itself" if parent in chain else f"{parent!r}{suggest_word(parent, others)}"
+            report(f"expected the name of another case, found {actual}", "extends", case=chain[-1])
             break
         chain.append(parent)
-    before = {k: v for link in chain[:0:-1] for k, v in cases[link].items() if k != "about"}
-    return {**before, **cases[name]}
+    keys: dict[str, Any] = {}
+    for ancestor in reversed(chain[1:]):
+        keys.update(cases[ancestor])
+    keys.pop("about", None)
+    return {**keys, **cases[name]}
 
 
-# -- what steps read and give ----------------------------------------------------------------------
+def _read_inputs(
+    written: Mapping[str, Any], own_keys: Mapping[str, Any], report: _Report
+) -> dict[str, Recipe]:
+    inputs = {}
+    for key, value in written.items():
+        if key in RESERVED:
+            continue
+        try:
+            inputs[key] = read_input(value)
+        except RecipeError as error:
+            inputs[key] = Recipe(None)  # the name exists, so that no other key complains
+            if key not in own_keys:
+                continue  # reported by the case that has the key
+            report(str(error), *(key,) if error.key is None else (key, error.key))
+    return inputs
+
+
+def _read_word(
+    written: Mapping[str, Any], key: str, default: str, allowed: Sequence[str], report: _Report
+) -> str:
+    value = written.get(key, default)
+    if value not in allowed:
+        report(unknown_word_message(value, allowed), key)
+    return str(value)
+
+
+def _check_shape_sources(
+    inputs: dict[str, Recipe], written: Mapping[str, Any], report: _Report
+) -> None:
+    for key, recipe in inputs.items():
+        if key in shape_source_chain(key, inputs):
+            report(f"{key} cannot take its own shape", key)
+        elif recipe.like in inputs and not inputs[recipe.like].is_array:
+            source = written[recipe.like]
+            if isinstance(source, str):
+                report(
+                    f"expected an array, which {key} is 'like', found the text {source!r}; "
+                    "a text that holds a comma needs quotes in a row",
+                    recipe.like,
+                )
+            else:
+                report(f"expected 'like' an array, found {recipe.like}", key)
+
+
+def _check_total_entries(inputs: Mapping[str, Recipe], report: _Report) -> None:
+    entries = 0
+    for key in inputs:
+        # If the shape comes from a result, it is not known yet.
+        source = inputs.get([key, *shape_source_chain(key, inputs)][-1])
+        if source is not None and source.shape is not None:
+            entries += math.prod(source.shape)
+    if entries > MAX_ENTRIES:
+        report(f"expected at most {MAX_ENTRIES:,} entries in all inputs, found {entries:,}")
+
+
+def _read_limits(written: Mapping[str, Any], report: _Report) -> Limits:
+    try:
+        return Limits.model_validate(written.get("limits", {}))
+    except ValidationError:
+        expected = f"cpu_seconds or wall_seconds, above 0 and up to {GRADE_SECONDS}"
+        report(f"expected {expected}, found {written['limits']!r}", "limits")
+        return _NO_LIMITS
+
+
+def _read_draws(written: Mapping[str, Any], inputs: Mapping[str, Recipe], report: _Report) -> int:
+    draws = written.get("draws", 1)
+    problem = ""
+    if type(draws) is not int or not 1 <= draws <= MAX_DRAWS:
+        problem = f"expected a whole number from 1 to {MAX_DRAWS}, found {draws!r}"
+        if isinstance(draws, (dict, list)):
+            problem += "; draws is a word of cases: an input needs another name"
+    elif draws > 1 and not any(recipe.is_drawn for recipe in inputs.values()):
+        problem = "expected inputs that are drawn, found only fixed ones: all draws are the same"
+    if not problem:
+        return int(draws)
+    report(problem, "draws")
+    return 1
+
+
+# -- inputs and results of steps ------------------------------------------------------------------
 
 
 def cases_of_check(
     check: Check, steps: tuple[Step, ...], cases: dict[str, CaseRecipe]
 ) -> list[str]:
-    """The cases of a check, in the order of the file; `all`: those that have the run's inputs."""
+    """Return the cases of a check; `all` means every case that has the inputs of the run.
+
+    Each listed case is followed by its extra draws.
+    """
     if check.cases == "all":
-        wanted = run_inputs(steps).keys()
-        return [name for name, case in cases.items() if wanted <= case.inputs.keys()]
-    listed = [check.cases] if isinstance(check.cases, str) else list(check.cases)
-    draws = (cases[name].extra_draw_names if name in cases else () for name in listed)
-    return [
-        each
-        for name, others in zip(listed, draws, strict=True)
-        for each in (name, *(other for other in others if other in cases))
-    ]
+        needed = run_inputs(steps).keys()
+        return [name for name, case in cases.items() if needed <= case.inputs.keys()]
+    listed = [check.cases] if isinstance(check.cases, str) else check.cases
+    names = []
+    for name in listed:
+        names.append(name)
+        if name in cases:
+            names += [draw for draw in cases[name].extra_draw_names if draw in cases]
+    return names
 
 
 def run_inputs(steps: Iterable[Step]) -> dict[str, Step]:
-    """The inputs: names that are read before a step assigns them, each with its first reader."""
+    """Return the names that are read before a step assigns them, each with its first reader."""
     assigned: set[str] = set()
-    free: dict[str, Step] = {}
+    inputs: dict[str, Step] = {}
     for step in steps:
         for name in step.names_read:
             if name not in assigned:
-                free.setdefault(name, step)
+                inputs.setdefault(name, step)
         assigned.update(step.targets)
-    return free
+    return inputs
 
 
 def assigned_names(steps: Iterable[Step]) -> list[str]:
-    """Names that the steps assign."""
+    """Return the names that the steps assign."""
     return [name for step in steps for name in step.targets]
 
 
 def steps_producing(steps: Sequence[Step], name: str) -> tuple[Step, ...]:
-    """The steps that a result needs, in order, and no others."""
-    needed, kept = {name}, []
+    """Return only the steps that a result needs, in order."""
+    needed_names = {name}
+    needed_steps = []
     for step in reversed(steps):
-        if needed & set(step.targets):
-            kept.append(step)
-            needed |= set(step.names_read)
-    return tuple(reversed(kept))
+        if needed_names & set(step.targets):
+            needed_steps.append(step)
+            needed_names |= set(step.names_read)
+    return tuple(reversed(needed_steps))
