@@ -1,4 +1,4 @@
-"""A case in other sizes and with other numbers, within what a question's cases give each name."""
+"""Vary a case: other sizes and numbers, within the limits that the question's cases show."""
 
 from __future__ import annotations
 
@@ -24,75 +24,98 @@ def vary_case(
     reach: Reach,
     layouts: Sequence[str],
 ) -> CaseRecipe | None:
-    """Another case in the manner of one of the question's cases; None where nothing can change.
+    """Return another case in the manner of one of the question's, or None if nothing changes.
 
-    `reach` says what to change: values alone, sizes (with dtype and one of the layouts that the
-    question allows), or numbers as well; `rng` is the only source of chance.
+    Args:
+        case: The case to vary.
+        cases: All cases of the question.
+        rng: The only source of chance.
+        reach: Change only values, or sizes with dtype and layout, or scalars as well.
+        layouts: The layouts that the question allows.
     """
     inputs = dict(case.inputs)
     if reach is Reach.VALUES or rng.random() < 0.25:
         inputs = {name: with_small_integers(recipe) for name, recipe in inputs.items()}
     if reach is Reach.VALUES:
-        changed = replace(case, inputs=inputs)
-        return None if changed == case else changed
-    sizes = {
-        n: min(rng.choice([1, 2, 3, max(1, n - 1), n + 1, n]), max(n, MAX_RESIZED_SIDE))
-        for n in sorted(variable_side_lengths(case))
-    }
-    taken = _numbers(case, cases, rng) if reach is Reach.NUMBERS else {}
+        varied = replace(case, inputs=inputs)
+    else:
+        varied = _vary_form(case, inputs, cases, rng, reach, layouts)
+    return None if varied == case else varied
+
+
+def _vary_form(
+    case: CaseRecipe,
+    inputs: Mapping[str, Recipe],
+    cases: Sequence[CaseRecipe],
+    rng: random.Random,
+    reach: Reach,
+    layouts: Sequence[str],
+) -> CaseRecipe:
+    """Change sizes, dtype and layout, and scalars if `reach` allows it."""
+    lengths = {}
+    for length in sorted(variable_side_lengths(case)):
+        new_length = rng.choice([1, 2, 3, max(1, length - 1), length + 1, length])
+        lengths[length] = min(new_length, max(length, MAX_RESIZED_SIDE))
+    scalars = _choose_scalars(case, cases, rng) if reach is Reach.NUMBERS else {}
     inputs = {
-        name: Recipe(None, taken[name]) if name in taken else _resized(recipe, sizes)
+        name: Recipe(None, scalars[name]) if name in scalars else _resize(recipe, lengths)
         for name, recipe in inputs.items()
     }
-    dtypes = sorted({c.dtype for c in cases if c.inputs.keys() == case.inputs.keys()})
-    plain = case.layout == "contiguous" and not any(r.layout for r in inputs.values())
-    changed = replace(
-        case,
-        inputs=inputs,
-        dtype=rng.choice([case.dtype, *dtypes]),
-        layout=rng.choice(["contiguous", "contiguous", *layouts]) if plain else case.layout,
-    )
-    return None if changed == case else changed
+    dtypes = sorted({other.dtype for other in cases if other.inputs.keys() == case.inputs.keys()})
+    dtype = rng.choice([case.dtype, *dtypes])
+    layout = case.layout
+    if layout == "contiguous" and not any(recipe.layout for recipe in inputs.values()):
+        layout = rng.choice(["contiguous", "contiguous", *layouts])
+    return replace(case, inputs=inputs, dtype=dtype, layout=layout)
 
 
 def resized_case(case: CaseRecipe, number: int, *, fixed: int = 0) -> CaseRecipe | None:
-    """A case of other shapes for one whose arrays are written out; None where none are.
+    """Return a case with other sizes, or None unless arrays are written out and all finite.
 
-    One that is written out gives the same numbers however often it is drawn.  Lengths that are
-    equal stay equal; each grows by `number`, but those up to `fixed`.
+    An array that is written out is the same in every draw; here it is drawn.  Each side length
+    grows by `number`, unless it is at most `fixed`, so equal lengths stay equal.
     """
-    arrays = [r for r in case.inputs.values() if r.generator == "array"]
-    entries = [np.asarray(r.literal, np.float64) for r in arrays]
-    if not any(e.size for e in entries) or not all(np.isfinite(e).all() for e in entries):
+    literals = [
+        np.asarray(recipe.literal, np.float64)
+        for recipe in case.inputs.values()
+        if recipe.generator == "array"
+    ]
+    if not any(literal.size for literal in literals):
         return None
-    drawn = {name: _drawn(recipe, number, fixed) for name, recipe in case.inputs.items()}
-    return replace(case, inputs=drawn)
+    if not all(np.isfinite(literal).all() for literal in literals):
+        return None
+    inputs = {name: _grow(recipe, number, fixed) for name, recipe in case.inputs.items()}
+    return replace(case, inputs=inputs)
 
 
-def _drawn(recipe: Recipe, grows: int, fixed: int) -> Recipe:
-    """What an input becomes in a sibling."""
-    entries = np.asarray(recipe.literal, np.float64) if recipe.generator == "array" else None
-    sides = recipe.shape if entries is None else entries.shape
-    if sides is None:
+def _grow(recipe: Recipe, number: int, fixed: int) -> Recipe:
+    """Return a larger input of the same kind, drawn instead of written out."""
+    shape = np.shape(recipe.literal) if recipe.generator == "array" else recipe.shape
+    if shape is None:
         return recipe
-    shape = tuple(n if n <= fixed else n + grows for n in sides)
-    if entries is None:
-        return replace(recipe, shape=shape)
-    low, high = float(entries.min(initial=0.0)), float(entries.max(initial=0.0))
-    made: tuple[str, dict[str, float]] = "uniform", {"from": low, "to": max(high, 1.0)}
-    if _is_whole(recipe) and entries.size:  # where all are 1 or more, 0 may not be allowed
-        made = "integers", {"from": int(entries.min()), "to": int(entries.max())}
+    grown = replace(recipe, shape=tuple(n if n <= fixed else n + number for n in shape))
+    if recipe.generator != "array":
+        return grown
+    entries = np.asarray(recipe.literal, np.float64)
+    low = float(entries.min(initial=0.0))
+    high = float(entries.max(initial=0.0))
+    generator = "uniform"
+    options: dict[str, float] = {"from": low, "to": max(high, 1.0)}
+    if _has_integer_dtype(recipe) and entries.size:  # if all are 1 or more, 0 may not be allowed
+        generator = "integers"
+        options = {"from": int(entries.min()), "to": int(entries.max())}
     elif low < 0:
-        made = "normal", {}
-    return Recipe(made[0], None, shape, None, made[1], recipe.dtype, recipe.layout)
+        generator = "normal"
+        options = {}
+    return replace(grown, generator=generator, literal=None, options=options)
 
 
 def with_small_integers(recipe: Recipe) -> Recipe:
-    """Small whole numbers, with zeros and ties among them, for what may be any number.
+    """Replace arbitrary numbers by small integers, with zeros and ties among them.
 
-    What is drawn with a purpose stays: probabilities, classes, distinct values, bounded ones.
+    Inputs drawn with a purpose stay: probabilities, classes, distinct values, bounded values.
     """
-    if _is_whole(recipe) or recipe.option("sprinkle") or recipe.option("sort"):
+    if _has_integer_dtype(recipe) or recipe.option("sprinkle") or recipe.option("sort"):
         return recipe
     shape = recipe.shape
     if recipe.generator == "array":
@@ -103,87 +126,107 @@ def with_small_integers(recipe: Recipe) -> Recipe:
     elif recipe.generator != "normal":
         return recipe
     options = {"from": -2, "to": 2}
-    return Recipe("integers", None, shape, recipe.like, options, recipe.dtype, recipe.layout)
+    return replace(recipe, generator="integers", literal=None, shape=shape, options=options)
 
 
 def format_inputs(case: CaseRecipe, names: Collection[str]) -> list[str]:
-    """The inputs of a case as they are written in a spec, each on one line."""
-    lines = {name: _written(recipe) for name, recipe in case.inputs.items() if name in names}
-    plain = {"dtype": "float64", "layout": "contiguous"}
-    lines |= {key: value for key in plain if (value := getattr(case, key)) != plain[key]}
-    return [
-        # In braces, which do not stand in a case: {x: {normal: [2, 3]}}.
-        yaml.safe_dump(
+    """Return the inputs of a case as lines of YAML, each as a spec has it."""
+    values = {name: _to_yaml(recipe) for name, recipe in case.inputs.items() if name in names}
+    if case.dtype != "float64":
+        values["dtype"] = case.dtype
+    if case.layout != "contiguous":
+        values["layout"] = case.layout
+    lines = []
+    for name, value in values.items():
+        braced = yaml.safe_dump(
             {name: value}, default_flow_style=True, sort_keys=False, width=math.inf
-        ).strip()[1:-1]
-        for name, value in lines.items()
-    ]
+        )
+        lines.append(braced.strip()[1:-1])  # {x: {normal: [2, 3]}} without its outer braces
+    return lines
 
 
 def with_side_lengths(case: CaseRecipe, lengths: Mapping[int, int]) -> CaseRecipe:
-    """The case with other lengths in the place of some, wherever they stand."""
-    inputs = {name: _resized(recipe, lengths) for name, recipe in case.inputs.items()}
+    """Return the case with these side lengths replaced in every input."""
+    inputs = {name: _resize(recipe, lengths) for name, recipe in case.inputs.items()}
     return replace(case, inputs=inputs)
 
 
 def variable_side_lengths(case: CaseRecipe) -> set[int]:
-    """Every length of a side that may change; equal ones are taken to belong together.
+    """Return every side length that may change; sides of equal length change together.
 
-    What an array that is written out has for a side cannot change, so nothing of that length does.
+    An array that is written out keeps its sides, so no side of such a length changes.
     """
-    arrays = [r for r in case.inputs.values() if r.is_array]
-    fixed = {n for r in arrays if r.generator == "array" for n in np.shape(r.literal)}
-    return {n for r in arrays for n in r.shape or () if n > 0} - fixed
+    drawn_lengths: set[int] = set()
+    literal_lengths: set[int] = set()
+    for recipe in case.inputs.values():
+        if recipe.generator == "array":
+            literal_lengths.update(np.shape(recipe.literal))
+        if recipe.is_array:
+            drawn_lengths.update(length for length in recipe.shape or () if length > 0)
+    return drawn_lengths - literal_lengths
 
 
-def _resized(recipe: Recipe, sizes: Mapping[int, int]) -> Recipe:
+def _resize(recipe: Recipe, lengths: Mapping[int, int]) -> Recipe:
     if not recipe.is_array:
         return recipe
-    options = dict(recipe.options or {})
-    top = options.get("to")
-    # Classes run up to one below a size: fewer of them where that size is smaller.
-    classes = recipe.generator == "integers" and _is_whole(recipe)
-    if classes and isinstance(top, int) and top + 1 in sizes:
-        options["to"] = max(options.get("from", 0), sizes[top + 1] - 1)
-    shape = recipe.shape and tuple(sizes.get(n, n) for n in recipe.shape)
+    options = dict(recipe.options)
+    last_class = options.get("to")
+    # Class numbers end at one below a size: if that size changes, so does the last class.
+    is_class = recipe.generator == "integers" and _has_integer_dtype(recipe)
+    if is_class and isinstance(last_class, int) and last_class + 1 in lengths:
+        options["to"] = max(options.get("from", 0), lengths[last_class + 1] - 1)
+    shape = recipe.shape and tuple(lengths.get(length, length) for length in recipe.shape)
     return replace(recipe, shape=shape, options=options)
 
 
-def _is_whole(recipe: Recipe) -> bool:
-    """Whether what is drawn are whole numbers by dtype, such as classes."""
+def _has_integer_dtype(recipe: Recipe) -> bool:
     return recipe.dtype not in (None, *FLOATS)
 
 
-def _numbers(
+def _choose_scalars(
     case: CaseRecipe, others: Sequence[CaseRecipe], rng: random.Random
 ) -> Mapping[str, Any]:
-    """What another case gives the names that are no arrays, one of them moved a little at times.
+    """Return the scalars of a random case, sometimes with one of them changed a little.
 
-    Numbers belong together (a padding to its kernel), so they are taken from one case.  They stay
-    where an array of whole numbers may be about them.
+    Scalars belong together (a padding and its kernel), so all come from one case.  None change if
+    the case has an array of integers: they may depend on the scalars.
     """
-    if any(r.is_array and _is_whole(r) for r in case.inputs.values()):
+    if any(recipe.is_array and _has_integer_dtype(recipe) for recipe in case.inputs.values()):
         return {}
     names = [name for name, recipe in case.inputs.items() if not recipe.is_array]
     donors = [c for c in others if all(n in c.inputs and not c.inputs[n].is_array for n in names)]
     donor = rng.choice(donors)
-    taken = {name: donor.inputs[name].literal for name in names}
-    numbers = [name for name in names if type(taken[name]) in (int, float)]
+    scalars = {name: donor.inputs[name].literal for name in names}
+    numbers = [name for name in names if _is_plain_number(scalars[name])]
     if numbers and rng.random() < 0.6:
         name = rng.choice(numbers)
-        value = taken[name]
-        seen = [v for c in donors if type(v := c.inputs[name].literal) in (int, float)]
-        near = rng.choice([value - 1, value + 1, rng.choice(seen)])
-        if type(value) is float:
-            near = rng.uniform(min(seen), max(seen))
-        taken[name] = min(max(near, min(seen)), max(seen))
-    return taken
+        literals = [donor.inputs[name].literal for donor in donors]
+        scalars[name] = _nearby(scalars[name], list(filter(_is_plain_number, literals)), rng)
+    return scalars
 
 
-def _written(recipe: Recipe) -> Any:  # noqa: ANN401 whatever YAML holds
-    options = {k: v for k, v in (recipe.options or {}).items() if k != "array"}
-    options |= {k: v for k in ("dtype", "layout") if (v := getattr(recipe, k)) is not None}
-    if not recipe.is_array or (recipe.generator == "array" and not options):
+def _is_plain_number(value: object) -> bool:
+    return type(value) in (int, float)
+
+
+def _nearby(value: float, examples: Sequence[float], rng: random.Random) -> float:
+    """Return a number near `value`, between the least and the largest example."""
+    near = rng.choice([value - 1, value + 1, rng.choice(examples)])
+    if type(value) is float:
+        near = rng.uniform(min(examples), max(examples))
+    return min(max(near, min(examples)), max(examples))
+
+
+def _to_yaml(recipe: Recipe) -> Any:  # noqa: ANN401 any YAML value
+    options = {key: value for key, value in recipe.options.items() if key != "array"}
+    if recipe.dtype is not None:
+        options["dtype"] = recipe.dtype
+    if recipe.layout is not None:
+        options["layout"] = recipe.layout
+    if not recipe.is_array:
         return recipe.literal
-    first = recipe.literal if recipe.generator == "array" else list(recipe.shape or ())
-    return {recipe.generator: f"like {recipe.like}" if recipe.like else first, **options}
+    if recipe.generator == "array":
+        return {"array": recipe.literal, **options} if options else recipe.literal
+    if recipe.like is None:
+        return {recipe.generator: list(recipe.shape or ()), **options}
+    return {recipe.generator: f"like {recipe.like}", **options}
