@@ -1,12 +1,12 @@
-"""Kinds that judge what a person has written: `choices`, `causes` and `findings`.
+"""Kinds that judge a written answer: `choices`, `causes` and `findings`.
 
-What was missed is counted, or shown by what a test would say of it, and never named: that could be
-found by trying.
+A missed cause or fault is counted, or described by the symptom that a test would report.  It is
+never named, because then trial and error would find the answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -15,14 +15,15 @@ from grader.grading.kinds.base import CaseTrial, Check, WrittenAnswerKind, api
 from grader.model.errors import did_you_mean
 from grader.model.spec import LongText, Name, Slug, StrictModel, yaml_key
 
-MAX_NAMED = 2  # innocent causes: who picks everything is not given the answer
-APPROVE = "approve"  # the answer to `findings` that is no line
+MAX_NAMED_CAUSES = 2  # innocent causes; picking all causes must not reveal the answer
+MAX_EXPLAINED_ALARMS = 2
+APPROVE = "approve"  # an answer to `findings` in place of a line
 Letter = Annotated[str, Field(pattern=r"^[a-z0-9]$")]
 LineNumber = Annotated[int, Field(ge=1, le=400)]
 
 
 class _WrittenCheck(Check):
-    """A check whose result is no value that ideas could be told apart by."""
+    """A check whose result does not help to tell ideas apart."""
 
     @property
     def compared_results(self) -> tuple[str, ...]:
@@ -48,61 +49,72 @@ class ChoicesCheck(_WrittenCheck):
     )
 
     def choice_questions(self) -> Iterator[tuple[str, str, Mapping[str, str]]]:
-        for name, one in self.questions.items():
-            yield name, one.ask, one.answers
+        for name, question in self.questions.items():
+            yield name, question.ask, question.answers
 
 
 class ChoicesKind(WrittenAnswerKind[ChoicesCheck]):
-    """Hold every answer against the reference's, and never say which is wrong."""
+    """Compare every answer with the reference's, and never tell which one is wrong."""
 
     keys = ChoicesCheck
 
     def varies_with_style(self, check: ChoicesCheck) -> bool:  # noqa: ARG002
         return True
 
-    def judge(self, trial: CaseTrial[ChoicesCheck]) -> api.CaseFinding | None:
-        right, check = _right(trial), trial.check
-        given, asked = trial.submission_result(check.of), ", ".join(check.questions)
-        if not isinstance(given, dict):
+    def judge(self, trial: CaseTrial[ChoicesCheck]) -> api.CaseFinding:
+        check = trial.check
+        right_letters = _right_letters(trial)
+        answers = trial.submission_result(check.of)
+        ids = ", ".join(check.questions)
+        if not isinstance(answers, dict):
             return api.CaseFinding(
-                f"{check.of} is {api.describe_value(given)}, expected a dict with {asked}"
+                f"{check.of} is {api.describe_value(answers)}, expected a dict with {ids}"
             )
-        if unknown := [str(name) for name in given if name not in check.questions]:
-            return api.CaseFinding(f"{check.of} answers {unknown[0]!r:.60}; asked are {asked}")
-        if missing := [name for name in check.questions if not _chosen(given.get(name))]:
-            be = "is" if len(missing) == 1 else "are"
-            return api.CaseFinding(f"{', '.join(missing)} {be} not answered")
-        for name, one in check.questions.items():
-            if _chosen(given[name]) not in one.answers:
-                found, letters = f"{given[name]!r:.40}", ", ".join(one.answers)
-                return api.CaseFinding(f"{name} is answered by {found}, expected one of {letters}")
-        count = len(right)
-        if all(_chosen(given[name]) == letter for name, letter in right.items()):
+        unknown = [str(name) for name in answers if name not in check.questions]
+        if unknown:
+            return api.CaseFinding(f"{check.of} answers {unknown[0]!r:.60}; asked are {ids}")
+        letters = {name: _letter(answers.get(name)) for name in check.questions}
+        missing = [name for name, letter in letters.items() if not letter]
+        if missing:
+            verb = "is" if len(missing) == 1 else "are"
+            return api.CaseFinding(f"{', '.join(missing)} {verb} not answered")
+        for name, question in check.questions.items():
+            if letters[name] not in question.answers:
+                return api.CaseFinding(
+                    f"{name} is answered by {f'{answers[name]!r:.40}'}, "
+                    f"expected one of {', '.join(question.answers)}"
+                )
+        count = len(letters)
+        if letters == right_letters:
             return api.CaseFinding.for_pass(f"{count} of {count} right" if count > 1 else "right")
-        said = f"not all {count} answers are right" if count > 1 else "the answer is not right"
-        return api.CaseFinding(said)
+        if count > 1:
+            return api.CaseFinding(f"not all {count} answers are right")
+        return api.CaseFinding("the answer is not right")
 
 
-def _right(trial: CaseTrial[ChoicesCheck]) -> dict[str, str]:
-    """The reference's answers.
+def _right_letters(trial: CaseTrial[ChoicesCheck]) -> dict[str, str]:
+    """Return the reference's answers.
 
     Raises:
-        BankFault: it leaves one out, or chooses what nobody can.
+        BankProgramError: an answer is missing or cannot be chosen.
     """
     check = trial.check
-    found = trial.reference_outcome.values.get(check.of)
-    answers = found if isinstance(found, dict) else {}
-    for name, one in check.questions.items():
-        if _chosen(answers.get(name)) not in one.answers:
+    answers = trial.reference_outcome.values.get(check.of)
+    if not isinstance(answers, dict):
+        answers = {}
+    letters = {}
+    for name, question in check.questions.items():
+        letters[name] = _letter(answers.get(name))
+        if letters[name] not in question.answers:
             raise api.BankProgramError(
                 f"{check.id}: expected the reference's {check.of} to answer {name} by one of "
-                f"{', '.join(one.answers)}, found {api.describe_value(answers.get(name))}"
+                f"{', '.join(question.answers)}, found {api.describe_value(answers.get(name))}"
             )
-    return {name: _chosen(answers[name]) for name in check.questions}
+    return letters
 
 
-def _chosen(answer: object) -> str:
-    """The letter that somebody wrote, in any case; empty where it is none."""
+def _letter(answer: object) -> str:
+    """Return the letter of an answer in lower case, or "" if the answer is not a text."""
     return answer.strip().lower() if isinstance(answer, str) else ""
 
 
@@ -129,9 +141,9 @@ class CausesCheck(_WrittenCheck):
 
 
 class CausesKind(WrittenAnswerKind[CausesCheck]):
-    """Hold what is picked against what was at work.
+    """Compare the picked causes with those at work.
 
-    One that is innocent is named with the experiment that clears it, unless many are picked.
+    An innocent cause is named with the experiment that clears it, unless many are picked.
     """
 
     keys = CausesCheck
@@ -141,31 +153,40 @@ class CausesKind(WrittenAnswerKind[CausesCheck]):
     def varies_with_style(self, check: CausesCheck) -> bool:  # noqa: ARG002
         return True
 
-    def judge(self, trial: CaseTrial[CausesCheck]) -> api.CaseFinding | None:
-        check, given = trial.check, trial.submission_result(trial.check.of)
-        if not isinstance(given, (list, tuple)) or not all(isinstance(n, str) for n in given):
+    def judge(self, trial: CaseTrial[CausesCheck]) -> api.CaseFinding:
+        check = trial.check
+        answer = trial.submission_result(check.of)
+        if not isinstance(answer, (list, tuple)) or not all(isinstance(n, str) for n in answer):
             return api.CaseFinding(
-                f"{check.of} is {api.describe_value(given)}, expected a list of ids"
+                f"{check.of} is {api.describe_value(answer)}, expected a list of ids"
             )
-        picked = list(dict.fromkeys(n.strip() for n in given))
+        picked = list(dict.fromkeys(name.strip() for name in answer))
         for name in picked:
             if name not in check.known_causes:
-                near = did_you_mean(name, list(check.known_causes))
-                return api.CaseFinding(f"{name!r:.60} is not among the causes{near}")
-        many = [name for name in picked if name in check.innocent]
-        right, every = sum(name in check.exactly for name in picked), len(check.exactly)
+                hint = did_you_mean(name, list(check.known_causes))
+                return api.CaseFinding(f"{name!r:.60} is not among the causes{hint}")
+        innocent = [name for name in picked if name in check.innocent]
+        right = sum(name in check.exactly for name in picked)
+        total = len(check.exactly)
         figures = {
-            "recall": right / every,
-            "precision": right / max(1, right + len(many)),
-            "share": max(0, right - len(many)) / every,
+            "recall": right / total,
+            "precision": right / max(1, right + len(innocent)),
+            "share": max(0, right - len(innocent)) / total,
         }
-        said = f"{right} of {every} cause{'s' * (every > 1)}"
-        said += f", {len(many)} too many" * bool(many)
-        if right == every and not many:
-            return api.CaseFinding.for_pass(said, **figures)
-        for name in many if len(many) <= MAX_NAMED else ():
-            said += f"; {name} is innocent: {' '.join(check.innocent[name].split()).rstrip('.')}"
-        return api.CaseFinding(said, figures=figures)
+        sentence = f"{right} of {total} {'cause' if total == 1 else 'causes'}"
+        if right == total and not innocent:
+            return api.CaseFinding.for_pass(sentence, **figures)
+        if innocent:
+            sentence += f", {len(innocent)} too many"
+        if len(innocent) <= MAX_NAMED_CAUSES:
+            for name in innocent:
+                sentence += f"; {name} is innocent: {_as_phrase(check.innocent[name])}"
+        return api.CaseFinding(sentence, figures=figures)
+
+
+def _as_phrase(text: str) -> str:
+    """Put a text on one line, without the period at its end."""
+    return " ".join(text.split()).rstrip(".")
 
 
 class DiffDefect(StrictModel):
@@ -193,49 +214,72 @@ class FindingsCheck(_WrittenCheck):
 
 
 class FindingsKind(WrittenAnswerKind[FindingsCheck]):
-    """Hold the lines of a diff that were listed against its faults, by recall and precision.
+    """Compare the listed lines of a diff with its faults, by recall and precision.
 
-    A fault is found where one of its lines is listed with its reason, half found with another one.
-    A line that is listed and belongs to no fault is a false alarm.
+    A fault is found if one of its lines is listed with its reason, and half found if only the
+    reason differs.  A listed line that belongs to no fault is a false alarm.
     """
 
     keys = FindingsCheck
     judges_values = True
     shows_measurement = True  # a pass may have false alarms
 
-    def judge(self, trial: CaseTrial[FindingsCheck]) -> api.CaseFinding | None:
-        check, given = trial.check, trial.submission_result(trial.check.of)
-        if not isinstance(given, dict):
-            return api.CaseFinding(f"{check.of} is {api.describe_value(given)}, expected a dict")
-        listed = {int(n): str(reason) for n, reason in given.items() if str(n).isdigit()}
-        if given.get(APPROVE) == "yes":
+    def judge(self, trial: CaseTrial[FindingsCheck]) -> api.CaseFinding:
+        check = trial.check
+        answer = trial.submission_result(check.of)
+        if not isinstance(answer, dict):
+            return api.CaseFinding(f"{check.of} is {api.describe_value(answer)}, expected a dict")
+        reasons = {int(n): str(reason) for n, reason in answer.items() if str(n).isdigit()}
+        if answer.get(APPROVE) == "yes":
             return api.CaseFinding("you approved, and something is wrong with it")
-        found = [f for f in check.wrong if any(listed.get(n) == f.reason for n in f.lines)]
-        half = [f for f in check.wrong if f not in found and any(n in listed for n in f.lines)]
-        faulty = {n for fault in check.wrong for n in fault.lines}
-        alarms, every = sorted(listed.keys() - faulty), len(check.wrong)
-        right = len(listed.keys() & faulty)
-        worth = len(found) + 0.5 * len(half)
+        complete, half, missed = _sort_faults(check.wrong, reasons)
+        faulty_lines = {line for fault in check.wrong for line in fault.lines}
+        alarms = sorted(reasons.keys() - faulty_lines)
+        total = len(check.wrong)
+        worth = len(complete) + 0.5 * len(half)
+        penalty = max(0, len(alarms) - check.false_alarms)
+        precision = len(reasons.keys() & faulty_lines) / len(reasons) if reasons else 0.0
         figures = {
-            "recall": worth / every,
-            "precision": right / len(listed) if listed else 0.0,
-            "share": max(0.0, worth - max(0, len(alarms) - check.false_alarms)) / every,
+            "recall": worth / total,
+            "precision": precision,
+            "share": max(0.0, worth - penalty) / total,
         }
-        said = f"{len(found)} of {every} faults"
-        said += f" and {len(half)} with another reason" * bool(half)
-        said += f", {len(alarms)} false alarm{'s' * (len(alarms) != 1)}"
-        known = [n for n in alarms if str(n) in check.innocent][:2]
-        why = [f"line {n} is right: {check.innocent[str(n)]}" for n in known]
-        passed = len(found) == every and len(alarms) <= check.false_alarms
+        passed = len(complete) == total and not penalty
+        sentence = f"{len(complete)} of {total} faults"
+        if half:
+            sentence += f" and {len(half)} with another reason"
+        sentence += f", {len(alarms)} false {'alarm' if len(alarms) == 1 else 'alarms'}"
+        remarks = [fault.symptom for fault in missed[:1]]
+        remarks += _remarks_on_alarms(check, alarms, name_all=passed)
+        for remark in remarks:
+            sentence += f"; {_as_phrase(remark)}"
         if passed:
-            why += [f"line {n} is right" for n in alarms if n not in known]
-        missed = [f.symptom for f in check.wrong if f not in found and f not in half][:1]
-        said += "".join(f"; {' '.join(text.split()).rstrip('.')}" for text in (*missed, *why))
-        return (
-            api.CaseFinding.for_pass(said, **figures)
-            if passed
-            else api.CaseFinding(said, figures=figures)
-        )
+            return api.CaseFinding.for_pass(sentence, **figures)
+        return api.CaseFinding(sentence, figures=figures)
 
     def observe(self, trial: CaseTrial[FindingsCheck]) -> object:
         return trial.submission_result(trial.check.of)
+
+
+def _sort_faults(
+    faults: Sequence[DiffDefect], reasons: Mapping[int, str]
+) -> tuple[list[DiffDefect], list[DiffDefect], list[DiffDefect]]:
+    """Return the faults that are found, half found and missed."""
+    complete, half, missed = [], [], []
+    for fault in faults:
+        if any(reasons.get(line) == fault.reason for line in fault.lines):
+            complete.append(fault)
+        elif any(line in reasons for line in fault.lines):
+            half.append(fault)
+        else:
+            missed.append(fault)
+    return complete, half, missed
+
+
+def _remarks_on_alarms(check: FindingsCheck, alarms: Sequence[int], *, name_all: bool) -> list[str]:
+    """Explain the first false alarms that have an explanation; with `name_all`, list the others."""
+    explained = [line for line in alarms if str(line) in check.innocent][:MAX_EXPLAINED_ALARMS]
+    remarks = [f"line {line} is right: {check.innocent[str(line)]}" for line in explained]
+    if name_all:
+        remarks += [f"line {line} is right" for line in alarms if line not in explained]
+    return remarks

@@ -26,78 +26,111 @@ class CurveCheck(TolerantCheck):
     falls: bool = yaml_key("Whether the last has to be below the first.", False)
 
     def missing_configuration(self) -> str:
-        bounds = (self.ends_below, self.ends_above, self.tolerance)
-        held = self.falls or any(bound is not None for bound in bounds)
-        return "" if held else "ends_below, ends_above, falls or tolerance"
+        requirements = (self.ends_below, self.ends_above, self.tolerance)
+        if self.falls or any(requirement is not None for requirement in requirements):
+            return ""
+        return "ends_below, ends_above, falls or tolerance"
 
 
 class CurveKind(Kind[CurveCheck]):
-    """Look at where the curve goes; at each of its points only where there is a tolerance."""
+    """Judge where the curve ends, and each of its points only if there is a tolerance."""
 
     keys = CurveCheck
     judges_values = True
     compares_final_value_only = True
 
     def judge(self, trial: CaseTrial[CurveCheck]) -> api.CaseFinding:
-        check, case = trial.check, trial.case
-        observed, truth = (
-            trial.submission_result(check.of),
-            trial.reference_outcome.values[check.of],
-        )
-        points, wanted = _series(observed), _series(truth)
-        if not wanted:
+        check = trial.check
+        actual = trial.submission_result(check.of)
+        reference = trial.reference_outcome.values[check.of]
+        points = _to_series(actual)
+        expected = _to_series(reference)
+        if not expected:
             raise api.BankProgramError(
-                f"{check.id}: the reference's {check.of} is {api.describe_value(truth)}"
+                f"{check.id}: the reference's {check.of} is {api.describe_value(reference)}"
             )
-        if points is None or len(points) != len(wanted):
+        if points is None or len(points) != len(expected):
             return trial.failing_finding(
-                f"{check.of} is {api.describe_value(observed)}, expected {len(wanted)} numbers"
+                f"{check.of} is {api.describe_value(actual)}, expected {len(expected)} numbers"
             )
-        count, last = len(points), points[-1]
-
-        def wrong(
-            sentence: str, mismatch: Mismatch | None = None, **figures: float
-        ) -> api.CaseFinding:
-            exhibit = Exhibit(points, wanted)
-            return trial.failing_finding(
-                sentence, mismatch=mismatch, exhibit=exhibit, figures=figures
-            )
-
+        exhibit = Exhibit(points, expected)
         for step, value in enumerate(points):
             if not math.isfinite(value):
-                return wrong(f"{check.of} is {format_number(value)} at step {step}")
-        bound = ""
-        if check.ends_below is not None and not last < check.ends_below:
-            bound = f"below {format_number(check.ends_below)}"
-        elif check.ends_above is not None and not last > check.ends_above:
-            bound = f"above {format_number(check.ends_above)}"
-        if bound:
-            at, text = (count - 1,), format_number(last)
-            sentence = f"the last of {count} values of {check.of} is {text}, expected {bound}"
-            mismatch = Mismatch(check.of, case.name, at, text, bound, None, 1, count)
-            return wrong(sentence, mismatch, last=last)
-        if check.falls and not last < points[0]:
-            fall = f"{format_number(points[0])} at first, {format_number(last)} as the last of {count} values"
-            return wrong(f"{check.of} does not fall: {fall}", last=last)
-        if check.tolerance is not None:
-            got, want = (api.np.asarray(values) for values in (points, wanted))
-            allowed = api.allowed_by_check(check.tolerance, want)
-            wrong_at = ~(abs(got - want) <= allowed)
-            if fault := api.mismatch_of_entries(check.of, got, want, wrong_at, allowed):
-                strays = f"strays from the expected one in {fault.wrong} of {count} values"
-                return wrong(f"{check.of} {strays}", fault.to_report(case.name), last=last)
-        return api.CaseFinding.for_pass(last=last)
+                return trial.failing_finding(
+                    f"{check.of} is {format_number(value)} at step {step}", exhibit=exhibit
+                )
+        last = points[-1]
+        problem = _find_problem(trial, points, expected)
+        if problem is None:
+            return api.CaseFinding.for_pass(last=last)
+        sentence, mismatch = problem
+        return trial.failing_finding(
+            sentence, mismatch=mismatch, exhibit=exhibit, figures={"last": last}
+        )
 
     def observe(self, trial: CaseTrial[CurveCheck]) -> api.Value:
         return trial.submission_result(trial.check.of)
 
 
-def _series(value: api.Value) -> tuple[float, ...] | None:
-    """A result as a series of numbers, if it is one."""
+_Series = tuple[float, ...]
+
+
+def _find_problem(
+    trial: CaseTrial[CurveCheck], points: _Series, expected: _Series
+) -> tuple[str, Mismatch | None] | None:
+    """Return a sentence on the first requirement that the curve fails, and the mismatch, if any."""
+    np = api.np
+    check = trial.check
+    case = trial.case.name
+    count = len(points)
+    first = points[0]
+    last = points[-1]
+    bound = ""
+    if check.ends_below is not None and not last < check.ends_below:
+        bound = f"below {format_number(check.ends_below)}"
+    elif check.ends_above is not None and not last > check.ends_above:
+        bound = f"above {format_number(check.ends_above)}"
+    if bound:
+        text = format_number(last)
+        mismatch = Mismatch(
+            result=check.of,
+            case=case,
+            index=(count - 1,),
+            observed=text,
+            expected=bound,
+            allowed=None,
+            wrong=1,
+            total=count,
+        )
+        return f"the last of {count} values of {check.of} is {text}, expected {bound}", mismatch
+    if check.falls and not last < first:
+        return (
+            f"{check.of} does not fall: {format_number(first)} at first, "
+            f"{format_number(last)} as the last of {count} values"
+        ), None
+    if check.tolerance is None:
+        return None
+    actual_points = np.asarray(points)
+    expected_points = np.asarray(expected)
+    allowed = api.allowed_by_check(check.tolerance, expected_points)
+    wrong = ~(abs(actual_points - expected_points) <= allowed)
+    stray = api.mismatch_of_entries(check.of, actual_points, expected_points, wrong, allowed)
+    if stray is None:
+        return None
+    return (
+        f"{check.of} strays from the expected one in {stray.wrong} of {count} values",
+        stray.to_report(case),
+    )
+
+
+def _to_series(value: api.Value) -> _Series | None:
+    """Convert a list, tuple or 1-d array of numbers; return None for other values."""
     values: api.Value = getattr(value, "values", value)
     if isinstance(values, api.np.ndarray):
-        known = values.ndim == 1 and values.dtype.kind in "fiu"
+        is_series = values.ndim == 1 and values.dtype.kind in "fiu"
     else:
         numbers = (int, float, api.np.integer, api.np.floating)
-        known = isinstance(values, (list, tuple)) and all(isinstance(v, numbers) for v in values)
-    return tuple(map(float, values)) if known else None
+        is_series = isinstance(values, (list, tuple)) and all(
+            isinstance(number, numbers) for number in values
+        )
+    return tuple(map(float, values)) if is_series else None

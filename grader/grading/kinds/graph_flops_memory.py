@@ -1,4 +1,4 @@
-"""Kinds that ask about an autograd graph: `graph`, `flops` and `memory`."""
+"""Kinds that measure an autograd graph: `graph`, `flops` and `memory`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from grader.model.report import Verdict
 from grader.model.spec import Amount, Multiple, Name, NameReference, RunName, yaml_key
 from grader.sandbox import config
 
-# Times the baseline's element-wise work; a matmul written that way is far beyond.
-ELEMENTWISE_SPARE_FLOPS = 8.0
-_WORDS = {"saved": "kept for backward", "live": "alive after forward", "peak": "at the peak"}
+# Allowed multiple of the baseline's element-wise results.  A matmul written as multiply-and-sum
+# needs far more.
+MAX_ELEMENTWISE_RATIO = 8.0
+_PHRASES = {"saved": "kept for backward", "live": "alive after forward", "peak": "at the peak"}
 
 
 class GraphCheck(Check):
@@ -30,7 +31,7 @@ class GraphCheck(Check):
 
 
 class GraphKind(CountedKind[GraphCheck]):
-    """Ask which node of the autograd graph the tensor comes from."""
+    """Find the node of the autograd graph that the tensor comes from."""
 
     keys = GraphCheck
     needs_torch = True
@@ -38,16 +39,20 @@ class GraphKind(CountedKind[GraphCheck]):
     def quantity(self, check: GraphCheck) -> tuple[str, str, tuple[str, ...]]:
         return "graph", check.of, ()
 
-    def assess(self, trial: CaseTrial[GraphCheck], found: api.Measured) -> api.CaseFinding:
-        origin, name = str(found.value), trial.check.of
+    def assess(self, trial: CaseTrial[GraphCheck], measured: api.Measured) -> api.CaseFinding:
+        origin = str(measured.value)
+        name = trial.check.of
         if origin == "own":
             return api.CaseFinding.for_pass()
         if origin == "none":
             return trial.failing_finding(f"{name} has no graph: nothing can flow back through it")
-        said = "{} comes from {}, not from an autograd.Function of yours"
         if origin.startswith(("CheckpointFunction", "_CheckpointFrame")):
-            return api.CaseFinding(said.format(name, "torch.utils.checkpoint"))
-        return trial.failing_finding(said.format(name, origin))
+            return api.CaseFinding(
+                f"{name} comes from torch.utils.checkpoint, not from an autograd.Function of yours"
+            )
+        return trial.failing_finding(
+            f"{name} comes from {origin}, not from an autograd.Function of yours"
+        )
 
 
 class FlopsCheck(Check):
@@ -63,19 +68,20 @@ class FlopsCheck(Check):
 
 
 class FlopsKind(CountedKind[FlopsCheck]):
-    """Count what both runs multiply."""
+    """Count the matmul FLOPs of both runs."""
 
     keys = FlopsCheck
     needs_torch = True
     is_slow_to_observe = True  # every operation goes through Python
     shows_measurement = True
 
-    def count_items(self, _: FlopsCheck, found: api.Measured, /) -> Sequence[str] | None:
-        products = [
-            f"{one.times} of {one.batch}x{one.rows}x{one.inner} by {one.inner}x{one.columns}"
-            for one in found.products
-        ]
-        return products or None
+    def count_items(self, _: FlopsCheck, measured: api.Measured, /) -> Sequence[str] | None:
+        items = []
+        for product in measured.products:
+            left = f"{product.batch}x{product.rows}x{product.inner}"
+            right = f"{product.inner}x{product.columns}"
+            items.append(f"{product.times} of {left} by {right}")
+        return items or None
 
     def quantity(self, check: FlopsCheck) -> tuple[str, str, tuple[str, ...]]:  # noqa: ARG002
         return "flops", "", ()
@@ -84,25 +90,29 @@ class FlopsKind(CountedKind[FlopsCheck]):
         base = float(self.measure_reference(trial, trial.check.against).value)
         return trial.check.at_most * max(1.0, base)
 
-    def assess(self, trial: CaseTrial[FlopsCheck], found: api.Measured) -> api.CaseFinding:
-        check, on = trial.check, trial.case.name
-        other = check.called or f"the run {check.against}"
-        base = self.measure_reference(trial, check.against)
-        ratio = float(found.value) / max(1.0, float(base.value))
+    def assess(self, trial: CaseTrial[FlopsCheck], measured: api.Measured) -> api.CaseFinding:
+        check = trial.check
+        baseline_name = check.called or f"the run {check.against}"
+        baseline = self.measure_reference(trial, check.against)
+        flops = float(measured.value)
+        baseline_flops = float(baseline.value)
+        ratio = flops / max(1.0, baseline_flops)
         figures = {"ratio": ratio}
-        line = f"{ratio:.3f}x {other}, {format_ratio(check.at_most)} allowed"
+        line = f"{ratio:.3f}x {baseline_name}, {format_ratio(check.at_most)} allowed"
         if ratio > check.at_most:
             exhibit = api.make_bars(
                 lambda value: f"{format_number(value)} FLOPs",
-                ("yours", float(found.value)),
-                ("allowed", check.at_most * float(base.value)),
-                (other, float(base.value)),
+                ("yours", flops),
+                ("allowed", check.at_most * baseline_flops),
+                (baseline_name, baseline_flops),
             )
-            return api.CaseFinding(f"{line} in case {on}", exhibit=exhibit, figures=figures)
-        if found.elements > ELEMENTWISE_SPARE_FLOPS * base.elements:
+            return api.CaseFinding(
+                f"{line} in case {trial.case.name}", exhibit=exhibit, figures=figures
+            )
+        if measured.elements > MAX_ELEMENTWISE_RATIO * baseline.elements:
             return trial.failing_finding(
-                f"{found.elements:,} element-wise results, {base.elements:,} in {other}: "
-                "a product written as multiply-and-sum costs FLOPs too",
+                f"{measured.elements:,} element-wise results, {baseline.elements:,} in "
+                f"{baseline_name}: a product written as multiply-and-sum costs FLOPs too",
                 figures=figures,
             )
         return api.CaseFinding.for_pass(line, **figures)
@@ -128,12 +138,13 @@ class MemoryCheck(Check):
 
     def referenced_names(self) -> Iterator[NameReference]:
         yield from super().referenced_names()
-        for number_, name in enumerate(self.without):
-            yield NameReference(("except", number_), name, "input")
+        for index, name in enumerate(self.without):
+            yield NameReference(("except", index), name, "input")
         if self.against is not None:
             yield NameReference(("against",), self.against, "run")
+        name_kind: Literal["size", "number"] = "size" if self.against is None else "number"
         for name in sorted(size_expr.names_in_amount(self.at_most)):
-            yield NameReference(("at_most",), name, "size" if self.against is None else "number")
+            yield NameReference(("at_most",), name, name_kind)
 
 
 class MemoryKind(BudgetedKind[MemoryCheck]):
@@ -143,21 +154,23 @@ class MemoryKind(BudgetedKind[MemoryCheck]):
     needs_torch = True
 
     def run_check(self, evaluation: api.Evaluation, check: MemoryCheck) -> CheckResult:
-        if check.device == "cuda" and (lacking := self._lacking(evaluation, check)):
-            return CheckResult(
-                check.id, check.kind, Verdict.SKIPPED, lacking, stretch=check.stretch
-            )
+        if check.device == "cuda":
+            problem = self._cuda_problem(evaluation, check)
+            if problem:
+                return CheckResult(
+                    check.id, check.kind, Verdict.SKIPPED, problem, stretch=check.stretch
+                )
         return super().run_check(evaluation, check)
 
-    def _lacking(self, evaluation: api.Evaluation, check: MemoryCheck) -> str:
-        """Why it cannot be measured on this machine's device; empty where it can."""
+    def _cuda_problem(self, evaluation: api.Evaluation, check: MemoryCheck) -> str:
+        """Return why this machine cannot measure the check, or "" if it can."""
         if not config.cuda_device_files():
             return "needs a CUDA device, which this machine does not have"
-        try:  # a card may be too small, in use, or a slice of one
+        try:  # a GPU may be too small, in use, or a slice of one
             for case in evaluation.cases_of(check):
                 self.measure_reference(CaseTrial(evaluation, check, case))
-        except api.BankProgramError as fault:
-            return f"cannot be measured on this machine's CUDA device: {fault}"
+        except api.BankProgramError as error:
+            return f"cannot be measured on this machine's CUDA device: {error}"
         return ""
 
     def quantity(self, check: MemoryCheck) -> tuple[str, str, tuple[str, ...]]:
@@ -165,40 +178,44 @@ class MemoryKind(BudgetedKind[MemoryCheck]):
         return quantity, "", tuple(check.without)
 
     def max_count(self, trial: CaseTrial[MemoryCheck]) -> float:
-        if trial.check.against is None:
+        check = trial.check
+        if check.against is None:
             return super().max_count(trial)
-        return size_expr.evaluate_amount(trial.check.at_most, {}) * self._base(trial)
+        multiple = size_expr.evaluate_amount(check.at_most, {})
+        return multiple * self._baseline(trial, check.against)
 
-    def _base(self, trial: CaseTrial[MemoryCheck]) -> float:
-        """What the budget is a multiple of."""
-        return max(1.0, float(self.measure_reference(trial, trial.check.against).value))
+    def _baseline(self, trial: CaseTrial[MemoryCheck], run: str) -> float:
+        return max(1.0, float(self.measure_reference(trial, run).value))
 
     def excess_phrase(self, trial: CaseTrial[MemoryCheck], size: str) -> str:
         return f"{size} {self.pass_phrase(trial.check)}"
 
     def pass_phrase(self, check: MemoryCheck) -> str:
-        return _WORDS[check.quantity]
+        return _PHRASES[check.quantity]
 
-    def assess(self, trial: CaseTrial[MemoryCheck], found: api.Measured) -> api.CaseFinding:
+    def assess(self, trial: CaseTrial[MemoryCheck], measured: api.Measured) -> api.CaseFinding:
         check = trial.check
         if check.against is None:
-            return super().assess(trial, found)
-        size, allowed, base = float(found.value), self.max_count(trial), self._base(trial)
-        called = check.called or f"the run {check.against}"
-        figures = {"bytes": size, "allowed": allowed, "ratio": size / base}
-        line = f"{format_ratio(size / base)} {called}, {format_ratio(allowed / base)} allowed"
+            return super().assess(trial, measured)
+        size = float(measured.value)
+        allowed = self.max_count(trial)
+        baseline = self._baseline(trial, check.against)
+        name = check.called or f"the run {check.against}"
+        figures = {"bytes": size, "allowed": allowed, "ratio": size / baseline}
+        line = f"{format_ratio(size / baseline)} {name}, {format_ratio(allowed / baseline)} allowed"
         if size <= allowed:
             return api.CaseFinding.for_pass(line, **figures)
-        exhibit = self.budget_bars(trial, found, (called, base))
         return api.CaseFinding(
-            f"{line} in case {trial.case.name}", exhibit=exhibit, figures=figures
+            f"{line} in case {trial.case.name}",
+            exhibit=self.budget_bars(trial, measured, (name, baseline)),
+            figures=figures,
         )
 
     def varies_with_style(self, check: MemoryCheck) -> bool:
         return check.quantity == "peak"
 
-    def count_items(self, check: MemoryCheck, found: api.Measured, /) -> Sequence[str] | None:
-        return None if check.quantity == "peak" else found.kept
+    def count_items(self, check: MemoryCheck, measured: api.Measured, /) -> Sequence[str] | None:
+        return None if check.quantity == "peak" else measured.kept
 
     def decides_on_every_machine(self, check: MemoryCheck) -> bool:
         return check.device == "cpu"

@@ -1,12 +1,12 @@
 """Check `numbers`: a dict of named quantities, judged part by part.
 
-A right total from wrong parts fails, and the breakdown says which part is missing, halved or
-doubled.
+A right total from wrong parts fails.  The breakdown shows which part is missing, halved or doubled.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
 from grader.grading.kinds.base import CaseTrial, Kind, api
@@ -19,10 +19,14 @@ from grader.model.number_format import (
 from grader.model.report import Breakdown, BreakdownRow, Mismatch
 from grader.model.spec import Name, TolerantCheck, yaml_key
 
-_RATIOS = {
-    0.25: "a quarter", 0.5: "half", 2.0: "twice", 3.0: "three times", 4.0: "four times",
+_RATIO_PHRASES = {
+    0.25: "a quarter",
+    0.5: "half",
+    2.0: "twice",
+    3.0: "three times",
+    4.0: "four times",
     -1.0: "wrong sign",
-}  # fmt: skip
+}
 
 
 class NumbersCheck(TolerantCheck):
@@ -44,7 +48,7 @@ class NumbersCheck(TolerantCheck):
 class NumbersKind(Kind[NumbersCheck]):
     """Compare every part, exactly unless the check has a tolerance, on every case.
 
-    A check with points that fails earns the share of its parts that are right.
+    A failing check with points earns the share of its parts that are right.
     """
 
     keys = NumbersCheck
@@ -52,103 +56,141 @@ class NumbersKind(Kind[NumbersCheck]):
     hides_expected = True
 
     def judge(self, trial: CaseTrial[NumbersCheck]) -> api.CaseFinding | None:
-        check, case = trial.check, trial.case
-        observed, expected = (
-            trial.submission_result(check.of),
-            trial.reference_outcome.values[check.of],
-        )
-        parts = ", ".join(check.parts)
-        if not isinstance(expected, dict) or set(expected) != set(check.parts):
-            wanted = f"expected the reference's {check.of} to be a dict with {parts}"
-            found = api.describe_value(expected) + api.format_dict_keys(expected)
-            keys = expected if isinstance(expected, dict) else ()
-            wrong_first = sorted(keys, key=check.parts.__contains__)
-            place = trial.evaluation.question.place_of_keys(wrong_first)
-            raise api.BankProgramError(f"{check.id}: {wanted}, found {found}{place}")
-        for part, right in expected.items():
-            if _plain(right) is None:
-                wanted = f"expected a number for {part} of the reference's {check.of}"
-                raise api.BankProgramError(
-                    f"{check.id}: {wanted}, found {api.describe_value(right)}"
-                )
-        if not isinstance(observed, dict):
+        check = trial.check
+        actual = trial.submission_result(check.of)
+        expected = _reference_parts(trial)
+        if not isinstance(actual, dict):
             return trial.failing_finding(
-                f"{check.of} is {api.describe_value(observed)}, expected a dict with {parts}"
+                f"{check.of} is {api.describe_value(actual)}, "
+                f"expected a dict with {', '.join(check.parts)}"
             )
-        missing = [p for p in check.parts if p not in observed]
-        rows = [_row(check, p, observed[p], expected[p]) for p in check.parts if p in observed]
-        wrong = [row for row in rows if row.note]
-        share = {"share": (len(rows) - len(wrong)) / len(check.parts)}
-        extra = [str(p) for p in observed if p not in check.parts]
+        missing = [part for part in check.parts if part not in actual]
+        extra = [str(part) for part in actual if part not in check.parts]
+        rows = [
+            _row(check, part, actual[part], expected[part])
+            for part in check.parts
+            if part in actual
+        ]
+        if not missing and not extra:
+            return _wrong_parts_finding(trial, rows, expected)
         if missing and not extra and trial.evaluation.question.spec.answers:
-            have = "has" if len(missing) == 1 else "have"
-            return api.CaseFinding(f"{' and '.join(missing)} {have} no answer yet", figures=share)
-        if missing or extra:
-            found = api.describe_value(observed) + api.format_dict_keys(observed)
-            lacks = f"; missing: {', '.join(missing)}" if missing else ""
-            more = f"; not asked for: {', '.join(extra)}" if extra else ""
-            return trial.failing_finding(f"{check.of} is {found}{lacks}{more}")
-        if not wrong:
-            return None
-        first, allowed = wrong[0], None
-        if check.tolerance is not None:
-            allowed = format_band(_tolerated(check, expected[first.name]))
-        return api.CaseFinding(
-            f"{', '.join(row.name for row in wrong)} {'is' if len(wrong) == 1 else 'are'} wrong "
-            f"in case {case.name}",
-            mismatch=Mismatch(
-                f"{check.of}[{first.name!r}]", case.name, None, first.observed, first.expected,
-                allowed, len(wrong), len(rows),
-            ),
-            exhibit=Breakdown(tuple(rows)),
-            figures=share,
-        )  # fmt: skip
+            verb = "has" if len(missing) == 1 else "have"
+            return api.CaseFinding(
+                f"{' and '.join(missing)} {verb} no answer yet", figures=_share(check, rows)
+            )
+        sentence = f"{check.of} is {api.describe_value(actual)}{api.format_dict_keys(actual)}"
+        if missing:
+            sentence += f"; missing: {', '.join(missing)}"
+        if extra:
+            sentence += f"; not asked for: {', '.join(extra)}"
+        return trial.failing_finding(sentence)
 
 
-def _row(check: NumbersCheck, part: str, observed: api.Value, expected: api.Value) -> BreakdownRow:
-    plain = _plain(observed)
-    if plain is None or not math.isfinite(plain):
-        odd = api.describe_value(observed) if plain is None else format_number(plain)
-        return BreakdownRow(part, odd, _text(check, expected), "not a number")
-    if plain == expected or abs(plain - expected) <= _tolerated(check, expected):
-        return BreakdownRow(part, _text(check, plain), _text(check, expected))
+def _wrong_parts_finding(
+    trial: CaseTrial[NumbersCheck], rows: Sequence[BreakdownRow], expected: Mapping[str, float]
+) -> api.CaseFinding | None:
+    check = trial.check
+    wrong = [row for row in rows if row.note]
+    if not wrong:
+        return None
+    first = wrong[0]
+    allowed = None
+    if check.tolerance is not None:
+        allowed = format_band(_tolerance(check, expected[first.name]))
+    verb = "is" if len(wrong) == 1 else "are"
+    return api.CaseFinding(
+        f"{', '.join(row.name for row in wrong)} {verb} wrong in case {trial.case.name}",
+        mismatch=Mismatch(
+            result=f"{check.of}[{first.name!r}]",
+            case=trial.case.name,
+            index=None,
+            observed=first.observed,
+            expected=first.expected,
+            allowed=allowed,
+            wrong=len(wrong),
+            total=len(rows),
+        ),
+        exhibit=Breakdown(tuple(rows)),
+        figures=_share(check, rows),
+    )
+
+
+def _share(check: NumbersCheck, rows: Sequence[BreakdownRow]) -> dict[str, float]:
+    right = sum(not row.note for row in rows)
+    return {"share": right / len(check.parts)}
+
+
+def _reference_parts(trial: CaseTrial[NumbersCheck]) -> dict[str, float]:
+    """Return the reference's numbers.
+
+    Raises:
+        BankProgramError: the parts are not those of the check, or one of them is not a number.
+    """
+    check = trial.check
+    expected = trial.reference_outcome.values[check.of]
+    if not isinstance(expected, dict) or set(expected) != set(check.parts):
+        actual = api.describe_value(expected) + api.format_dict_keys(expected)
+        keys = expected if isinstance(expected, dict) else ()
+        unknown_first = sorted(keys, key=check.parts.__contains__)
+        place = trial.evaluation.question.place_of_keys(unknown_first)
+        raise api.BankProgramError(
+            f"{check.id}: expected the reference's {check.of} to be a dict with "
+            f"{', '.join(check.parts)}, found {actual}{place}"
+        )
+    for part, value in expected.items():
+        if _to_number(value) is None:
+            raise api.BankProgramError(
+                f"{check.id}: expected a number for {part} of the reference's {check.of}, "
+                f"found {api.describe_value(value)}"
+            )
+    return expected
+
+
+def _row(check: NumbersCheck, part: str, actual: api.Value, expected: float) -> BreakdownRow:
+    expected_text = _format(check, expected)
+    number = _to_number(actual)
+    if number is None:
+        return BreakdownRow(part, api.describe_value(actual), expected_text, "not a number")
+    if not math.isfinite(number):
+        return BreakdownRow(part, format_number(number), expected_text, "not a number")
+    if number == expected or abs(number - expected) <= _tolerance(check, expected):
+        return BreakdownRow(part, _format(check, number), expected_text)
+    actual_text = _format(check, number)
     if check.shown_in:
-        found, wanted = format_distinct_amounts(plain, expected, check.shown_in)
-    else:
-        found, wanted = _text(check, plain), _text(check, expected)
-    return BreakdownRow(part, found, wanted, _note(float(plain), float(expected)))
+        actual_text, expected_text = format_distinct_amounts(number, expected, check.shown_in)
+    return BreakdownRow(part, actual_text, expected_text, _note(float(number), float(expected)))
 
 
-def _plain(value: api.Value) -> float | None:
-    """A number, also of numpy's or an array without axes, as Python has it; None for all else."""
-    if isinstance(value, api.np.generic) or (isinstance(value, api.np.ndarray) and not value.ndim):
+def _to_number(value: api.Value) -> float | None:
+    """Convert a number of Python or numpy, or a 0-d array; return None for other values."""
+    np = api.np
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim):
         value = value.item()
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
-def _tolerated(check: NumbersCheck, expected: float) -> float:
-    """What a part may be off by."""
+def _tolerance(check: NumbersCheck, expected: float) -> float:
     if check.tolerance is None:
         return 0.0
     return float(api.allowed_by_check(check.tolerance, api.np.asarray(float(expected))))
 
 
-def _text(check: NumbersCheck, value: float) -> str:
+def _format(check: NumbersCheck, value: float) -> str:
     if check.shown_in:
         return format_amount(value, check.shown_in)
     return f"{format_number(value)} {check.unit}".strip()
 
 
-def _note(observed: float, expected: float) -> str:
-    """What a wrong part looks like, when it looks like something."""
+def _note(actual: float, expected: float) -> str:
+    """Describe a wrong part by its ratio to the expected number."""
     if expected == 0:
         return "should be 0"
-    if observed == 0:
+    if actual == 0:
         return "missing"
-    ratio = observed / expected
-    for known, word in _RATIOS.items():
-        if math.isclose(ratio, known, rel_tol=1e-9):
-            return word
+    ratio = actual / expected
+    for known_ratio, phrase in _RATIO_PHRASES.items():
+        if math.isclose(ratio, known_ratio, rel_tol=1e-9):
+            return phrase
     if math.isclose(ratio, 1.0, rel_tol=1e-3):
-        return f"off by {format_number(observed - expected)}"
+        return f"off by {format_number(actual - expected)}"
     return f"{format_number(ratio)} times" if 0.001 < abs(ratio) < 1000 else "wrong"

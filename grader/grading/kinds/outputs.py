@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from grader.grading.kinds.base import CaseTrial, Kind, api
 from grader.model.spec import Name, NameReference, Show, TolerantCheck, yaml_key
 
-MIN_DIGITS = 4  # right, for it to be worth saying how many are
+MIN_CORRECT_DIGITS = 4  # fewer may be luck, and are not reported
 
 
 class OutputsCheck(TolerantCheck):
@@ -49,38 +49,40 @@ class OutputsKind(Kind[OutputsCheck]):
     judges_values = True
 
     def judge(self, trial: CaseTrial[OutputsCheck]) -> api.CaseFinding | None:
-        check, zeros = trial.check, trial.check.zeros == "exact"
+        check = trial.check
+        exact_zeros = check.zeros == "exact"
         for name in check.results:
-            fault = trial.find_mismatch(
-                name, trial.submission_outcome, exact=check.exact, zeros=zeros, check=check
+            mismatch = trial.find_mismatch(
+                name, trial.submission_outcome, exact=check.exact, zeros=exact_zeros, check=check
             )
-            if fault is not None:
-                return _finding(trial, fault)
+            if mismatch is not None:
+                return _finding(trial, mismatch)
         return None
 
 
-def _finding(trial: CaseTrial[OutputsCheck], fault: api.ResultMismatch) -> api.CaseFinding:
-    """A fault with what to show of it."""
-    evaluation, check, case = trial.evaluation, trial.check, trial.case
-    sentence = fault.sentence
-    if fault.kind == "values" and fault.arrays is not None and case.dtype == "float64":
-        sentence += _precision(fault)
+def _finding(trial: CaseTrial[OutputsCheck], mismatch: api.ResultMismatch) -> api.CaseFinding:
+    """Turn a mismatch into a finding, with an exhibit."""
+    check = trial.check
+    case = trial.case
+    sentence = mismatch.sentence
+    if mismatch.kind == "values" and mismatch.arrays is not None and case.dtype == "float64":
+        sentence += _precision_note(*mismatch.arrays)
     return api.CaseFinding(
         sentence,
-        mismatch=fault.to_report(case.name),
-        exhibit=api.make_grids(evaluation, case, fault, check.show, check.run),
-        subject=fault.result if fault.kind == "values" else "",
+        mismatch=mismatch.to_report(case.name),
+        exhibit=api.make_grids(trial.evaluation, case, mismatch, check.show, check.run),
+        subject=mismatch.result if mismatch.kind == "values" else "",
     )
 
 
-def _precision(fault: api.ResultMismatch) -> str:
-    """To how many digits the wrong entries are right, where these are more than luck."""
+def _precision_note(actual: api.Array, expected: api.Array, wrong: api.Array) -> str:
+    """Return how many digits of the wrong entries are correct, or "" if only a few are."""
     np = api.np
-    assert fault.arrays is not None
-    observed, wanted, wrong = fault.arrays
-    got, want = (a[wrong].astype(np.float64) for a in (observed, wanted))
+    actual_entries = actual[wrong].astype(np.float64)
+    expected_entries = expected[wrong].astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        worst = float(np.max(np.abs(got - want) / np.abs(want)))
-    if not 0 < worst < 10.0**-MIN_DIGITS:
+        errors = np.abs(actual_entries - expected_entries) / np.abs(expected_entries)
+    worst = float(np.max(errors))
+    if not 0 < worst < 10.0**-MIN_CORRECT_DIGITS:
         return ""
     return f"; it is right to about {math.floor(-math.log10(worst))} digits"

@@ -1,12 +1,12 @@
-"""Check `side-effects`: a call does nothing but return its results.
+"""Check `side-effects`: a call returns its results and changes nothing else.
 
-- Inputs are as they were after every step, not only at the end.
+- Inputs are unchanged after every step, not only at the end.
 - A result shares no memory with an input, keeps its value through later steps and calls, and is not
   the same object that another call returns.
-- Two callers in turn do not disturb each other: what one step leaves for the next is in no global.
-- Any strides, and inputs that may not be written to, give the same values.
+- Two callers in turn do not disturb each other: no step leaves a value for the next in a global.
+- The values are the same for any strides, and for read-only inputs.
 
-That inputs stay and results keep their value is looked at by every check of values as well.
+Every check of values also tests that inputs stay unchanged and results keep their value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Literal
 from grader.grading.kinds.base import CaseTrial, Check, Kind, api
 from grader.model.spec import ArrayLayout, Name, yaml_key
 
-_WORDS = {
+_LAYOUT_PHRASES = {
     "fortran": "in Fortran order",
     "reversed": "reversed views",
     "strided": "strided views",
@@ -40,101 +40,115 @@ class SideEffectsCheck(Check):
 
 
 class SideEffectsKind(Kind[SideEffectsCheck]):
-    """Try every clause on every case; the first breach of a case is its finding."""
+    """Test every rule on every case; the first violation on a case is its finding."""
 
     keys: type[SideEffectsCheck] = SideEffectsCheck
     is_slow_to_observe = True  # a call for each layout and turn
 
     def judge(self, trial: CaseTrial[SideEffectsCheck]) -> api.CaseFinding:
-        good = f"inputs, ownership, repeated calls, {len(trial.check.layouts)} layouts"
-        return next(
-            _breaches(trial, self.layouts_tried(trial.check)), api.CaseFinding.for_pass(good)
-        )
+        violation = self._first_violation(trial)
+        if violation is not None:
+            return violation
+        layouts = len(trial.check.layouts)
+        return api.CaseFinding.for_pass(f"inputs, ownership, repeated calls, {layouts} layouts")
 
     def observe(self, trial: CaseTrial[SideEffectsCheck]) -> str | None:
-        found = next(_breaches(trial, self.layouts_tried(trial.check)), None)
-        return None if found is None else found.sentence
+        violation = self._first_violation(trial)
+        return None if violation is None else violation.sentence
 
     def layouts_tried(self, check: SideEffectsCheck) -> tuple[str, ...]:
         return tuple(name for name in check.layouts if name != "broadcast")
+
+    def _first_violation(self, trial: CaseTrial[SideEffectsCheck]) -> api.CaseFinding | None:
+        return next(_violations(trial, self.layouts_tried(trial.check)), None)
 
 
 _Trial = CaseTrial[SideEffectsCheck]
 
 
-def _breaches(trial: _Trial, layouts: Sequence[str]) -> Iterator[api.CaseFinding]:
-    """What each clause finds on one case."""
+def _violations(trial: _Trial, layouts: Sequence[str]) -> Iterator[api.CaseFinding]:
     yield from _side_effects(trial, trial.submission_outcome)
-    yield from _in_turn(trial)
+    yield from _violations_in_turn(trial)
     evaluation = trial.evaluation
     evaluation.prefetch([evaluation.submission], trial.check.run, [trial.case], modes=layouts)
     for layout in layouts:
-        yield from _with_layout(trial, layout)
+        yield from _violations_with_layout(trial, layout)
 
 
 def _side_effects(trial: _Trial, outcome: api.Outcome) -> Iterator[api.CaseFinding]:
-    yield from map(trial.failing_finding, trial.side_effects(outcome, shared=True))
+    for sentence in trial.side_effects(outcome, shared=True):
+        yield trial.failing_finding(sentence)
 
 
-def _in_turn(trial: _Trial) -> Iterator[api.CaseFinding]:
-    """The case itself, another of the same shape, and the first again, in lockstep."""
-    evaluation, case, draws = trial.evaluation, trial.case, (0, 1, 0)
-    wanted = evaluation.wanted_results[trial.check.run]
-    given = [trial.inputs(draw_index=draw) for draw in draws]
-    outcomes, common = evaluation.ask_program(
-        case, lambda program: program.interleave(trial.steps, given, wanted)
+def _violations_in_turn(trial: _Trial) -> Iterator[api.CaseFinding]:
+    """Run the case, another draw of it, and the case again, step by step in turn."""
+    evaluation = trial.evaluation
+    case = trial.case
+    draws = (0, 1, 0)
+    results = evaluation.wanted_results[trial.check.run]
+    inputs_of_draws = [trial.inputs(draw_index=draw) for draw in draws]
+    outcomes, shared_results = evaluation.ask_program(
+        case, lambda program: program.interleave(trial.steps, inputs_of_draws, results)
     )
-    for name in common:
+    for name in shared_results:
         if name in trial.check.results:
             yield trial.failing_finding(
                 f"two calls return the same memory for {name}: what happens to one result "
                 "happens to the other"
             )
-    for draw, inputs, outcome in zip(draws, given, outcomes, strict=True):
+    for draw, inputs, outcome in zip(draws, inputs_of_draws, outcomes, strict=True):
         yield from _side_effects(trial, outcome)
-        for name, fault in _caused(trial, outcome, draw):
+        for name, mismatch in _new_mismatches(trial, outcome, draw):
             sentence = (
                 f"{name} is right in a first call and wrong when calls take turns: "
                 f"something is kept outside of what the steps hand on (case {case.name})"
             )
-            if draw:
-                # Loaded anew, nothing was called before: then no memory is to blame.
-                program = replace(evaluation.submission, name=f"{evaluation.submission.name}, anew")
-                program.load(())
-                first = program.run(trial.steps, inputs, wanted)
-                if trial.find_mismatch(name, first, draw_index=draw) is not None:
-                    sentence = f"{fault.sentence} on another draw of case {case.name}"
-            yield api.CaseFinding(sentence, mismatch=fault.to_report(case.name))
+            # If a fresh process is wrong on this draw too, earlier calls are not the cause.
+            if draw and _is_wrong_when_fresh(trial, name, inputs, draw):
+                sentence = f"{mismatch.sentence} on another draw of case {case.name}"
+            yield api.CaseFinding(sentence, mismatch=mismatch.to_report(case.name))
 
 
-def _caused(
-    trial: _Trial, outcome: api.Outcome, draw_index: int
+def _is_wrong_when_fresh(trial: _Trial, name: str, inputs: api.Inputs, draw: int) -> bool:
+    """Load the submission again and return True if a result of its first call is wrong."""
+    submission = trial.evaluation.submission
+    program = replace(submission, name=f"{submission.name}, anew")
+    program.load(())
+    outcome = program.run(trial.steps, inputs, trial.evaluation.wanted_results[trial.check.run])
+    return trial.find_mismatch(name, outcome, draw_index=draw) is not None
+
+
+def _new_mismatches(
+    trial: _Trial, outcome: api.Outcome, draw_index: int = 0
 ) -> Iterator[tuple[str, api.ResultMismatch]]:
-    """Results that are wrong in an outcome, and right on the case as it is."""
+    """Yield names and mismatches of results that are right in a usual run of the case."""
     for name in trial.check.results:
-        fault = trial.find_mismatch(name, outcome, draw_index=draw_index)
-        if fault is not None and trial.find_mismatch(name, trial.submission_outcome) is None:
-            yield name, fault
+        mismatch = trial.find_mismatch(name, outcome, draw_index=draw_index)
+        if mismatch is None:
+            continue
+        if trial.find_mismatch(name, trial.submission_outcome) is None:
+            yield name, mismatch
 
 
-def _with_layout(trial: _Trial, layout: str) -> Iterator[api.CaseFinding]:
-    evaluation, case, run = trial.evaluation, trial.case, trial.check.run
-    when = f"when the arrays are {_WORDS[layout]}"
+def _violations_with_layout(trial: _Trial, layout: str) -> Iterator[api.CaseFinding]:
+    evaluation = trial.evaluation
+    case = trial.case
+    condition = f"when the arrays are {_LAYOUT_PHRASES[layout]}"
     try:
         outcome = evaluation.ask_program(
-            case, lambda program: evaluation.outcome(program, run, case, mode=layout)
+            case, lambda program: evaluation.outcome(program, trial.check.run, case, mode=layout)
         )
     except api.ProgramError as error:
-        what = error.message
+        message = error.message
         if error.raised is not None:
-            who = (
-                "your code"
-                if error.step is None
-                else trial.function_name(trial.steps.index(error.step))
-            )
-            what = f"{who} raises {error.raised.type}"
-        yield trial.failing_finding(f"{what} {when}", raised=error.raised)
+            function = "your code"
+            if error.step is not None:
+                function = trial.function_name(trial.steps.index(error.step))
+            message = f"{function} raises {error.raised.type}"
+        yield trial.failing_finding(f"{message} {condition}", raised=error.raised)
         return
     yield from _side_effects(trial, outcome)
-    for name, fault in _caused(trial, outcome, 0):
-        yield trial.failing_finding(f"{name} is wrong {when}", mismatch=fault.to_report(case.name))
+    for name, mismatch in _new_mismatches(trial, outcome):
+        yield trial.failing_finding(
+            f"{name} is wrong {condition}", mismatch=mismatch.to_report(case.name)
+        )

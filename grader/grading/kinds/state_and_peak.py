@@ -1,10 +1,10 @@
-"""Kinds whose worker counts while a run goes on, and those that count bytes: `state` and `peak`.
+"""Kinds whose worker counts during a run, and two that count bytes: `state` and `peak`.
 
-The counts are the same on every machine, and decided without tolerance.  They are the word of the
-process that the submission runs in.
+The counts are the same on every machine, and are judged without tolerance.  They come from the
+process in which the submission runs, which could forge them.
 
-`state` counts every byte reachable from the object, and what outlives all results: what hides in a
-global.  `peak` is of what numpy and Python allocate.
+`state` counts every byte that is reachable from an object, and bytes that outlive all results, such
+as those in a global.  `peak` counts allocations of numpy and Python.
 """
 
 from __future__ import annotations
@@ -22,23 +22,26 @@ from grader.model.spec import Amount, Name, NameReference, yaml_key
 
 
 class CountedKind(Kind[K]):
-    """Judge what was counted."""
+    """Judge a count by the worker."""
 
     stops_late = True
 
     def quantity(self, check: K) -> tuple[str, str, tuple[str, ...]]:
-        """What is measured, of which result if of one, and without which inputs."""
+        """Return the quantity to measure, the result to measure (or ""), and the excluded inputs.
+
+        The quantities are those of `worker.measure`.
+        """
         raise NotImplementedError
 
-    def assess(self, trial: CaseTrial[K], found: api.Measured, /) -> api.CaseFinding:
-        """What follows from the submission's count."""
+    def assess(self, trial: CaseTrial[K], measured: api.Measured, /) -> api.CaseFinding:
+        """Judge the submission's count."""
         raise NotImplementedError
 
     def max_count(self, trial: CaseTrial[K]) -> float:  # noqa: ARG002
-        """The most that a count may be where it is a number.
+        """Return the largest count that is allowed, if counts are numbers.
 
         Raises:
-            BankFault: it cannot be worked out.
+            BankProgramError: the budget cannot be evaluated.
         """
         return 0.0
 
@@ -46,54 +49,61 @@ class CountedKind(Kind[K]):
         count = self.measure_program(trial, trial.evaluation.submission).value
         return None if isinstance(count, str) else count / max(1.0, self.max_count(trial))
 
-    def count_items(self, check: K, found: api.Measured, /) -> Sequence[str] | None:  # noqa: ARG002
-        """What was counted, a word for each thing; None where only their number is known."""
+    def count_items(self, check: K, measured: api.Measured, /) -> Sequence[str] | None:  # noqa: ARG002
+        """Return a description of each counted item, or None if only their number is known."""
         return None
 
     def judge(self, trial: CaseTrial[K]) -> api.CaseFinding:
         return self.assess(trial, self.measure_program(trial, trial.evaluation.submission))
 
     def observe(self, trial: CaseTrial[K]) -> Count | str:
-        """The count, and what it is a count of."""
-        found = self.measure_program(trial, trial.evaluation.submission)
-        if isinstance(found.value, str):
-            return found.value
-        what = self.count_items(trial.check, found)
-        return Count(found.value, None if what is None else tuple(sorted(what)))
+        measured = self.measure_program(trial, trial.evaluation.submission)
+        if isinstance(measured.value, str):
+            return measured.value
+        items = self.count_items(trial.check, measured)
+        return Count(measured.value, None if items is None else tuple(sorted(items)))
 
     def measure_program(
         self, trial: CaseTrial[K], program: api.RemoteProgram, run: str | None = None
     ) -> api.Measured:
-        """What the worker of a program counts in the check's run, or another; once.
+        """Measure a program in the check's run, or in another run, and remember the result.
 
-        What a first call imports or caches is not what it costs: where that would be too much, and
-        for a program of the bank, a second one is counted.  The quantities are those of
-        `worker.measure`.
+        The first call of a program may import modules or fill caches, which should not count.  So
+        the count of a second call is returned for programs of the bank, and for a submission if
+        its first count is too large.
         """
-        quantity, of, without = self.quantity(trial.check)
-        if run is not None:
-            of, without = "", ()
-        run = run or trial.check.run
-        every, inputs = trial.evaluation.steps(run), trial.evaluation.inputs(trial.case, run)
-        steps = steps_producing(every, of) if of else every
+        evaluation = trial.evaluation
+        case = trial.case
+        quantity, result, excluded = self.quantity(trial.check)
+        if run is None:
+            run = trial.check.run
+        else:
+            result = ""
+            excluded = ()
+        steps = evaluation.steps(run)
+        inputs = evaluation.inputs(case, run)
+        if result:
+            steps = steps_producing(steps, result)
 
-        def once(asked: api.RemoteProgram) -> api.Measured:
-            return asked.measure(quantity, steps, inputs, without=without, of=of)
+        def measure_once(loaded: api.RemoteProgram) -> api.Measured:
+            return loaded.measure(quantity, steps, inputs, without=excluded, of=result)
 
-        def ask(asked: api.RemoteProgram) -> api.Measured:
-            found, judged = once(asked), program is trial.evaluation.submission
-            if isinstance(found.value, str) or (judged and found.value <= self.max_count(trial)):
-                return found
-            return once(asked)
+        def measure(loaded: api.RemoteProgram) -> api.Measured:
+            measured = measure_once(loaded)
+            if isinstance(measured.value, str):
+                return measured
+            if program is evaluation.submission and measured.value <= self.max_count(trial):
+                return measured
+            return measure_once(loaded)
 
-        evaluation, case = trial.evaluation, trial.case
-        key = ("measured", quantity, run, case.name, without, of)
-        return evaluation.remember(key, lambda: evaluation.ask_program(case, ask, program), program)
+        key = ("measured", quantity, run, case.name, excluded, result)
+        return evaluation.remember(
+            key, lambda: evaluation.ask_program(case, measure, program), program
+        )
 
     def measure_reference(self, trial: CaseTrial[K], run: str | None = None) -> api.Measured:
-        """The same of the reference."""
-        said = "the reference" if run is None else f"the run {run} of the reference"
-        with api.blame_bank(f"{said} fails on case {trial.case.name}"):
+        subject = "the reference" if run is None else f"the run {run} of the reference"
+        with api.blame_bank(f"{subject} fails on case {trial.case.name}"):
             return self.measure_program(trial, trial.evaluation.reference, run)
 
 
@@ -107,7 +117,7 @@ class BudgetCheck(Check):
 
     @property
     def required_results(self) -> tuple[str, ...]:
-        """Nothing: other checks look at results, and what is kept stays in the worker."""
+        """No results: other checks compare them, and kept objects stay in the worker."""
         return ()
 
     def referenced_names(self) -> Iterator[NameReference]:
@@ -120,58 +130,63 @@ B = TypeVar("B", bound=Check)
 
 
 class BudgetedKind(CountedKind[B]):
-    """Hold bytes against a budget."""
+    """Compare a number of bytes with a budget."""
 
     shows_measurement = True
-    shows_reference: ClassVar[bool] = True  # beside what is too much
+    shows_reference: ClassVar[bool] = True  # next to a count over the budget
 
     def pass_phrase(self, check: B) -> str:  # noqa: ARG002
-        """What is done with the bytes, in a pass."""
+        """Return the word that follows the bytes in the line of a pass."""
         return "kept"
 
     def excess_phrase(self, trial: CaseTrial[B], size: str) -> str:
-        """The beginning of the sentence on bytes above the budget."""
+        """Return the beginning of the sentence on bytes above the budget."""
         raise NotImplementedError
 
     def max_count(self, trial: CaseTrial[B]) -> float:
-        known = dict(trial.reference_outcome.values)
+        values = dict(trial.reference_outcome.values)
         for name, value in trial.evaluation.drawn_inputs(trial.case).items():
             dtype = trial.case.inputs[name].dtype or trial.case.dtype
-            known[name] = api.Tensor(value, dtype) if isinstance(value, api.np.ndarray) else value
-        sizes = {name: _sizes(value) for name, value in known.items()}
+            values[name] = api.Tensor(value, dtype) if isinstance(value, api.np.ndarray) else value
+        sizes = {name: _sizes(value) for name, value in values.items()}
         try:
             return size_expr.evaluate_amount(vars(trial.check)["at_most"], sizes)
         except size_expr.AmountError as error:
             raise api.BankProgramError(f"{trial.check.id}: {error}") from None
 
-    def assess(self, trial: CaseTrial[B], found: api.Measured) -> api.CaseFinding:
-        size, allowed = float(found.value), self.max_count(trial)
+    def assess(self, trial: CaseTrial[B], measured: api.Measured) -> api.CaseFinding:
+        size = float(measured.value)
+        allowed = self.max_count(trial)
         figures = {"bytes": size, "allowed": allowed}
-        tail = f"{format_bytes(allowed)} allowed"
+        budget = f"{format_bytes(allowed)} allowed"
         if size <= allowed:
-            line = f"{format_bytes(size)} {self.pass_phrase(trial.check)}, {tail}"
+            line = f"{format_bytes(size)} {self.pass_phrase(trial.check)}, {budget}"
             return api.CaseFinding.for_pass(line, **figures)
-        line = f"{self.excess_phrase(trial, format_bytes(size))}, {tail}"
-        line += f" ({format_ratio(size / allowed)})" if allowed > 0 else ""
-        exhibit = self.budget_bars(trial, found)
+        line = f"{self.excess_phrase(trial, format_bytes(size))}, {budget}"
+        if allowed > 0:
+            line += f" ({format_ratio(size / allowed)})"
         return api.CaseFinding(
-            f"{line} in case {trial.case.name}", exhibit=exhibit, figures=figures
+            f"{line} in case {trial.case.name}",
+            exhibit=self.budget_bars(trial, measured),
+            figures=figures,
         )
 
     def budget_bars(
-        self, trial: CaseTrial[B], found: api.Measured, *others: tuple[str, float]
+        self, trial: CaseTrial[B], measured: api.Measured, *others: tuple[str, float]
     ) -> api.Bars:
-        """The count beside the budget and the reference's."""
-        bars = [*others, ("yours", float(found.value)), ("allowed", self.max_count(trial))]
+        """Show the count, the budget, and the reference's count."""
+        bars = [*others, ("yours", float(measured.value)), ("allowed", self.max_count(trial))]
         if self.shows_reference:
             bars.append(("reference", float(self.measure_reference(trial).value)))
-        details = tuple(f"{what}  {format_bytes(n)}" for what, n in found.details)
-        course = (found.course, self.measure_reference(trial).course) if found.course else ()
-        return replace(api.make_bars(format_bytes, *bars, details=details), course=course)
+        details = tuple(f"{item}  {format_bytes(size)}" for item, size in measured.details)
+        exhibit = api.make_bars(format_bytes, *bars, details=details)
+        if not measured.course:
+            return exhibit
+        return replace(exhibit, course=(measured.course, self.measure_reference(trial).course))
 
 
 def _sizes(value: api.Value) -> api.Value:
-    """The sizes of a tensor, in its own dtype (bfloat16 is held wider); a number as it is."""
+    """Return the sizes of a tensor in its own dtype (bfloat16 is stored wider), or a number."""
     if not isinstance(value, api.Tensor):
         return value
     array = value.values
@@ -188,11 +203,11 @@ class StateCheck(BudgetCheck):
 
 
 class StateKind(BudgetedKind[StateCheck]):
-    """Count the bytes that are kept."""
+    """Count the bytes that one step keeps for another."""
 
     keys = StateCheck
     is_slow_to_observe = True  # every allocation is traced
-    shows_reference = False  # the budget says how little is enough
+    shows_reference = False  # the budget already tells how little is enough
 
     def quantity(self, check: StateCheck) -> tuple[str, str, tuple[str, ...]]:
         return "state", check.of, ()
@@ -200,8 +215,8 @@ class StateKind(BudgetedKind[StateCheck]):
     def excess_phrase(self, trial: CaseTrial[StateCheck], size: str) -> str:
         return f"{size} kept in {trial.check.of}"
 
-    def count_items(self, _: StateCheck, found: api.Measured, /) -> Sequence[str]:
-        return found.kept
+    def count_items(self, _: StateCheck, measured: api.Measured, /) -> Sequence[str]:
+        return measured.kept
 
 
 class PeakCheck(BudgetCheck):
@@ -215,7 +230,7 @@ class PeakCheck(BudgetCheck):
 
 
 class PeakKind(BudgetedKind[PeakCheck]):
-    """Count the bytes that are allocated at once, each array however short its life."""
+    """Count the bytes that are allocated at once, including arrays that live only briefly."""
 
     keys = PeakCheck
     without_torch = True
