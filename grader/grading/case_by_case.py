@@ -62,10 +62,11 @@ CaseFindings = Sequence[tuple[CaseRecipe, CaseFinding]]
 class SubmissionStopped(Exception):
     """The submission's process has ended during a check; it cannot be asked anything more."""
 
-    def __init__(self, result: CheckResult) -> None:
-        """Keep the result of the check, which tells how the process ended."""
+    def __init__(self, result: CheckResult, sentence: str) -> None:
+        """Keep the result of the check, and a sentence that does not name the case."""
         super().__init__(result.message)
         self.result = result
+        self.sentence = sentence
 
 
 def check_result(

@@ -160,10 +160,11 @@ class Kind(Generic[K]):
             except api.ProgramError as error:
                 finding = api.exception_finding(evaluation, check.run, case, error)
             except api.WorkerError as failure:
-                sentence = f"your code {failure} (case {case.name})"
-                finding = api.CaseFinding(sentence, api.verdict_of_process_end(failure))
+                sentence = f"your code {failure}"
+                verdict = api.verdict_of_process_end(failure)
+                finding = api.CaseFinding(f"{sentence} (case {case.name})", verdict)
                 result = api.check_result(evaluation, check, cases, [(case, finding)])
-                raise api.SubmissionStopped(result) from None
+                raise api.SubmissionStopped(result, sentence) from None
             if finding is not None:
                 findings.append((case, finding))
         return api.check_result(evaluation, check, cases, findings)

@@ -1,16 +1,18 @@
-"""Kinds that hold results against a law, not a value: `gradcheck` and `conservation`.
+"""Kinds that test results by a law, not by expected values: `gradcheck` and `conservation`.
 
-`gradcheck`: gradients agree with numerical differences of the *reference's* forward: a forward that
-is wrong in the same way as its backward cannot vouch for itself.  Where the function has kinks (a
-maximum), inputs keep their distance from them and the step stays below it.  Allowed are 1e-7 of the
-largest gradient plus 20 times the estimated error of the difference itself.
+`gradcheck`: gradients agree with numerical differences of the *reference's* forward.  The
+submission's own forward cannot be used, because it may be wrong in the same way as its backward.
+If the function has kinks (a maximum), inputs keep their distance from them and the step stays below
+it.  The tolerance is 1e-7 of the largest gradient plus 20 times the estimated error of the
+difference itself.
 
 `conservation`: a sum of a result along some axes equals that of an input or of another result of
 the same submission, or a number: every gradient that comes into a pooling window leaves it, merged
-weights give what unmerged ones do.  It holds at ties and kinks too, where no difference exists.
-Allowed are 1e-7 of what is added up on both sides, in the dtype's precision where that is coarser.
+weights give the same results as unmerged ones.  The law holds at ties and kinks too, where no
+difference exists.  The tolerance is 1e-7 of the terms of both sums, or the dtype's precision if
+that is coarser.
 
-Both allow no less than what rounding may leave of the numbers that a result is computed from.
+Neither tolerance is smaller than the rounding error of the numbers that go into a result.
 """
 
 from __future__ import annotations
@@ -20,14 +22,16 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from grader.cases.recipe import run_inputs, steps_producing
+from grader.cases.recipe import assigned_names, run_inputs, steps_producing
 from grader.grading.kinds.base import CaseTrial, Kind, api
 from grader.model.number_format import format_number, format_shape
 from grader.model.question import Step
 from grader.model.spec import Name, NameReference, Show, TolerantCheck, yaml_key
 
-RELATIVE = 1e-7
-ESTIMATED_ERRORS = 20.0
+RELATIVE_TOLERANCE = 1e-7
+ERROR_FACTOR = 20.0  # times the estimated error of a numerical difference
+MIN_EPSILONS = 64  # smallest relative tolerance of a sum, in units of the dtype's epsilon
+_EPSILONS = {"float32": 2.0**-23, "bfloat16": 2.0**-7, "float64": 2.0**-52}
 ResultEntry = Annotated[
     str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\[[A-Za-z0-9_]+\])?$", max_length=60)
 ]
@@ -62,16 +66,24 @@ class GradcheckCheck(TolerantCheck):
 
     @property
     def compared_results(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name.partition("[")[0] for name in self.gradients.values()))
+        return tuple(dict.fromkeys(map(_whole_result, self.gradients.values())))
 
     def with_default_results(self, steps: Sequence[Step]) -> Self:
-        made, taken = [name for step in steps for name in step.targets], run_inputs(steps)
-        arriving = {name: f"grad_{name}" for name in made if f"grad_{name}" in taken}
-        loss = self.loss or "loss" * ("loss" in made) or next(iter(arriving), "")
-        wrt = {name: f"grad_{name}" for name in taken if f"grad_{name}" in made}
-        cotangent = self.cotangent or (None if self.loss else arriving.get(loss))
-        found = {"loss": loss, "cotangent": cotangent, "gradients": self.gradients or wrt}
-        return self.model_copy(update=found)
+        assigned = assigned_names(steps)
+        inputs = run_inputs(steps)
+        # An input grad_y is the gradient that arrives at a result y.
+        arriving = {name: f"grad_{name}" for name in assigned if f"grad_{name}" in inputs}
+        loss = self.loss
+        cotangent = self.cotangent
+        if not loss:
+            loss = "loss" if "loss" in assigned else next(iter(arriving), "")
+            cotangent = cotangent or arriving.get(loss)
+        gradients = self.gradients
+        if not gradients:
+            gradients = {name: f"grad_{name}" for name in inputs if f"grad_{name}" in assigned}
+        return self.model_copy(
+            update={"loss": loss, "cotangent": cotangent, "gradients": gradients}
+        )
 
     def referenced_names(self) -> Iterator[NameReference]:
         yield from super().referenced_names()
@@ -82,7 +94,7 @@ class GradcheckCheck(TolerantCheck):
         if self.loss:
             yield NameReference(("loss",), self.loss, "result")
         for name, gradient in self.gradients.items():
-            yield NameReference(("gradients", name), gradient.partition("[")[0], "result")
+            yield NameReference(("gradients", name), _whole_result(gradient), "result")
 
     def missing_configuration(self) -> str:
         return "" if self.gradients and self.loss else "a loss and gradients"
@@ -96,62 +108,70 @@ class GradcheckKind(Kind[GradcheckCheck]):
     is_law = True
 
     def judge(self, trial: CaseTrial[GradcheckCheck]) -> api.CaseFinding | None:
-        np, check, case, values = api.np, trial.check, trial.case, trial.submission_outcome.values
-        numeric = _differences(trial)
+        np = api.np
+        check = trial.check
+        case = trial.case
+        values = trial.submission_outcome.values
+        differences = _differences(trial)
         for wrt, name in check.gradients.items():
-            want, error = (np.asarray(numeric[wrt][key], np.float64) for key in ("value", "error"))
-            value = _entry(values, name)
-            got = api.to_floats(value)
-            if got is None or got.shape != want.shape:
-                found, wanted = api.describe_value(value), format_shape(want.shape)
+            expected = np.asarray(differences[wrt]["value"], np.float64)
+            error = np.asarray(differences[wrt]["error"], np.float64)
+            value = _result_entry(values, name)
+            actual = api.to_floats(value)
+            if actual is None or actual.shape != expected.shape:
                 return trial.failing_finding(
-                    f"{name} is {found}, expected floats of shape {wanted}"
+                    f"{name} is {api.describe_value(value)}, "
+                    f"expected floats of shape {format_shape(expected.shape)}"
                 )
-            scale = api.largest_magnitude(want)
-            whole = name.partition("[")[0]
-            allowed = np.maximum(
-                RELATIVE * scale + ESTIMATED_ERRORS * error, _floor(trial, whole, scale)
-            )
-            tolerance = check.tolerance
-            if tolerance is not None and tolerance.applies_to(whole):
-                allowed = np.maximum(allowed, api.allowed_by_check(tolerance, want))
+            allowed = _gradient_tolerance(trial, _whole_result(name), expected, error)
             with np.errstate(invalid="ignore"):  # at -inf there is no difference
-                wrong = np.isfinite(want) & ~(np.abs(got - want) <= allowed)
-            fault = api.mismatch_of_entries(name, got, want, wrong, allowed)
-            if fault is not None:
-                count = f"{fault.wrong} of {fault.total} entries"
+                wrong = np.isfinite(expected) & ~(np.abs(actual - expected) <= allowed)
+            mismatch = api.mismatch_of_entries(name, actual, expected, wrong, allowed)
+            if mismatch is not None:
                 return api.CaseFinding(
-                    f"{name} disagrees with differences of the forward in {count}",
-                    mismatch=fault.to_report(case.name),
-                    exhibit=api.make_grids(trial.evaluation, case, fault, Show(), check.run),
-                    subject=name if name == whole else "",
+                    f"{name} disagrees with differences of the forward in "
+                    f"{mismatch.wrong} of {mismatch.total} entries",
+                    mismatch=mismatch.to_report(case.name),
+                    exhibit=api.make_grids(trial.evaluation, case, mismatch, Show(), check.run),
+                    subject=name if name == _whole_result(name) else "",
                 )
         return None
 
 
-def _differences(trial: CaseTrial[GradcheckCheck]) -> Mapping[str, Mapping[str, api.Array]]:
-    """By input, the numerical gradient of <cotangent, loss> and its estimated error, once."""
-    evaluation, check, case = trial.evaluation, trial.check, trial.case
+def _gradient_tolerance(
+    trial: CaseTrial[GradcheckCheck], result: str, expected: api.Array, error: api.Array
+) -> api.Array:
+    scale = api.largest_magnitude(expected)
+    allowed = api.np.maximum(
+        RELATIVE_TOLERANCE * scale + ERROR_FACTOR * error, _rounding_error(trial, result, scale)
+    )
+    return _at_least_the_stated_tolerance(trial.check, result, expected, allowed)
 
-    def measured() -> Mapping[str, Mapping[str, api.Array]]:
+
+def _differences(trial: CaseTrial[GradcheckCheck]) -> Mapping[str, Mapping[str, api.Array]]:
+    """Return the numerical gradient of <cotangent, loss> and its estimated error by input."""
+    evaluation = trial.evaluation
+    check = trial.check
+    case = trial.case
+
+    def measure() -> Mapping[str, Mapping[str, api.Array]]:
         steps = steps_producing(trial.steps, check.loss)
-        every = trial.inputs(mode=api.PRECISE)
+        inputs = trial.inputs(mode=api.PRECISE)
         cotangent = None
         if check.cotangent is not None:
-            cotangent = api.to_array(evaluation.drawn_inputs(case)[check.cotangent]).astype(
-                api.np.float64
-            )
+            cotangent = api.to_array(evaluation.drawn_inputs(case)[check.cotangent])
+            cotangent = cotangent.astype(api.np.float64)
         with api.blame_bank(f"the reference cannot be differentiated on case {case.name}"):
             return evaluation.reference.numerical_gradients(
                 steps,
-                {name: every[name] for name in run_inputs(steps)},
+                {name: inputs[name] for name in run_inputs(steps)},
                 wrt=list(check.gradients),
                 of=check.loss,
                 cotangent=cotangent,
                 kinks=check.kinks,
             )
 
-    return evaluation.remember(("differences", check.id, case.name), measured)
+    return evaluation.remember(("differences", check.id, case.name), measure)
 
 
 class ConservationCheck(TolerantCheck):
@@ -188,76 +208,117 @@ class ConservationKind(Kind[ConservationCheck]):
     is_law = True
 
     def judge(self, trial: CaseTrial[ConservationCheck]) -> api.CaseFinding | None:
-        np, check, case = api.np, trial.check, trial.case
-        observed = trial.submission_result(check.sum)
-        got = api.to_floats(observed)
-        if got is None:
+        np = api.np
+        check = trial.check
+        axes = tuple(check.over)
+        value = trial.submission_result(check.sum)
+        terms = api.to_floats(value)
+        if terms is None:
             return trial.failing_finding(
-                f"{check.sum} is {api.describe_value(observed)}, expected floats"
+                f"{check.sum} is {api.describe_value(value)}, expected floats"
             )
-        right, axes = trial.reference_outcome.values, tuple(check.over)
-        known = api.to_array(right[check.sum])
-        _require(check.sum, known.shape, axes)
-        if got.shape != known.shape:
-            has, needs = format_shape(got.shape), format_shape(known.shape)
-            return trial.failing_finding(f"{check.sum} has shape {has}, expected {needs}")
-        if not np.isfinite(got).all():
+        reference_terms = api.to_array(trial.reference_outcome.values[check.sum])
+        _require_axes(check.sum, reference_terms.shape, axes)
+        if terms.shape != reference_terms.shape:
+            return trial.failing_finding(
+                f"{check.sum} has shape {format_shape(terms.shape)}, "
+                f"expected {format_shape(reference_terms.shape)}"
+            )
+        if not np.isfinite(terms).all():
             return trial.failing_finding(f"{check.sum} holds NaN or infinity")
-        total = np.asarray(got.sum(axis=axes))
+        actual = np.asarray(terms.sum(axis=axes))
         if isinstance(check.equals, str):
-            drawn = trial.evaluation.drawn_inputs(case)
-            own = check.equals not in drawn
-            other = api.to_array((right if own else drawn)[check.equals])
-            _require(check.equals, other.shape, axes)
-            if own:
-                given = trial.submission_result(check.equals)
-                mine = api.to_floats(given)
-                if mine is None or mine.shape != other.shape:
-                    needs = f"expected floats of shape {format_shape(other.shape)}"
-                    return trial.failing_finding(
-                        f"{check.equals} is {api.describe_value(given)}, {needs}"
-                    )
-                other = mine
-            want = np.asarray(np.asarray(other, np.float64).sum(axis=axes))
-            what = f"the sum of {check.equals}"
+            equal_terms = _terms_of_equal(trial, check.equals)
+            if isinstance(equal_terms, api.CaseFinding):
+                return equal_terms
+            expected = np.asarray(np.asarray(equal_terms, np.float64).sum(axis=axes))
         else:
-            want = np.full(total.shape, float(check.equals))
-            what = format_number(float(check.equals))
-        if total.shape != want.shape:
-            of = f"of {check.sum} and of {check.equals} over {list(axes)}"
-            raise api.BankProgramError(f"the sums {of} differ in shape")
-        sizes = np.abs(got).sum(axis=axes), np.abs(want)
-        scale = sum(float(np.max(size, initial=0.0)) for size in sizes)
-        epsilon = {"float32": 2.0**-23, "bfloat16": 2.0**-7}.get(case.dtype, 2.0**-52)
-        share = max(RELATIVE if case.dtype == "float64" else 0.0, 64 * epsilon)
-        floor = _floor(trial, check.sum, api.largest_magnitude(known))
-        allowed = np.asarray(np.full(want.shape, max(share * scale, floor)))
-        if check.tolerance is not None and check.tolerance.applies_to(check.sum):
-            allowed = np.asarray(np.maximum(allowed, api.allowed_by_check(check.tolerance, want)))
-        fault = api.mismatch_of_entries(check.sum, total, want, ~(np.abs(total - want) <= allowed))
-        if fault is None or fault.index is None:
-            return None
-        if not axes and fault.index:
-            count = f"{fault.wrong} of {fault.total} entries"
-            return api.CaseFinding(
-                f"{check.sum} is not {what.removeprefix('the sum of ')} in {count}",
-                mismatch=fault.to_report(case.name),
-                exhibit=api.make_grids(trial.evaluation, case, fault, Show(), check.run),
-                subject=check.sum,
+            expected = np.full(actual.shape, float(check.equals))
+        if actual.shape != expected.shape:
+            raise api.BankProgramError(
+                f"the sums of {check.sum} and of {check.equals} over {list(axes)} differ in shape"
             )
-        found, wanted = (format_number(float(sums[fault.index])) for sums in (total, want))
-        where = f" at {list(fault.index)}" if fault.index else ""
-        return api.CaseFinding(
-            f"{check.sum} summed over axes {list(axes)} is {found}, expected {what}, "
-            f"{wanted}{where} in case {case.name}"
-        )
+        scale = _largest(np.abs(terms).sum(axis=axes)) + _largest(np.abs(expected))
+        allowed = _sum_tolerance(trial, scale, reference_terms, expected)
+        wrong = ~(np.abs(actual - expected) <= allowed)
+        mismatch = api.mismatch_of_entries(check.sum, actual, expected, wrong, allowed)
+        if mismatch is None or mismatch.index is None:
+            return None
+        return _conservation_finding(trial, mismatch, actual, expected)
 
     def observe(self, trial: CaseTrial[ConservationCheck]) -> api.Value:
         return trial.submission_result(trial.check.sum)
 
 
-def _require(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
-    """Raise BankFault where an array has not all of some axes, each once."""
+def _terms_of_equal(trial: CaseTrial[ConservationCheck], name: str) -> api.Array | api.CaseFinding:
+    """Return the array that the sum must equal, or a finding if the submission's is unusable."""
+    axes = tuple(trial.check.over)
+    drawn = trial.evaluation.drawn_inputs(trial.case)
+    if name in drawn:
+        terms = api.to_array(drawn[name])
+        _require_axes(name, terms.shape, axes)
+        return terms
+    expected_shape = api.to_array(trial.reference_outcome.values[name]).shape
+    _require_axes(name, expected_shape, axes)
+    value = trial.submission_result(name)
+    submission_terms = api.to_floats(value)
+    if submission_terms is None or submission_terms.shape != expected_shape:
+        return trial.failing_finding(
+            f"{name} is {api.describe_value(value)}, "
+            f"expected floats of shape {format_shape(expected_shape)}"
+        )
+    return submission_terms
+
+
+def _largest(sizes: api.Array) -> float:
+    return float(api.np.max(sizes, initial=0.0))
+
+
+def _sum_tolerance(
+    trial: CaseTrial[ConservationCheck],
+    scale: float,
+    reference_terms: api.Array,
+    expected: api.Array,
+) -> api.Array:
+    check = trial.check
+    relative = max(RELATIVE_TOLERANCE, MIN_EPSILONS * _EPSILONS[trial.case.dtype])
+    rounding_error = _rounding_error(trial, check.sum, api.largest_magnitude(reference_terms))
+    allowed = api.np.full(expected.shape, max(relative * scale, rounding_error))
+    return _at_least_the_stated_tolerance(check, check.sum, expected, allowed)
+
+
+def _conservation_finding(
+    trial: CaseTrial[ConservationCheck],
+    mismatch: api.ResultMismatch,
+    actual: api.Array,
+    expected: api.Array,
+) -> api.CaseFinding:
+    check = trial.check
+    case = trial.case
+    index = mismatch.index
+    assert index is not None
+    if isinstance(check.equals, str):
+        other = check.equals
+        other_sum = f"the sum of {other}"
+    else:
+        other = other_sum = format_number(float(check.equals))
+    if index and not check.over:
+        return api.CaseFinding(
+            f"{check.sum} is not {other} in {mismatch.wrong} of {mismatch.total} entries",
+            mismatch=mismatch.to_report(case.name),
+            exhibit=api.make_grids(trial.evaluation, case, mismatch, Show(), check.run),
+            subject=check.sum,
+        )
+    place = f" at {list(index)}" if index else ""
+    return api.CaseFinding(
+        f"{check.sum} summed over axes {list(check.over)} is "
+        f"{format_number(float(actual[index]))}, expected {other_sum}, "
+        f"{format_number(float(expected[index]))}{place} in case {case.name}"
+    )
+
+
+def _require_axes(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
+    """Raise BankProgramError unless an array has all these axes, each listed once."""
     places = {axis % len(shape) for axis in axes if -len(shape) <= axis < len(shape)}
     if len(places) != len(axes):
         raise api.BankProgramError(
@@ -265,21 +326,35 @@ def _require(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
         )
 
 
-def _floor(
-    trial: CaseTrial[GradcheckCheck] | CaseTrial[ConservationCheck], name: str, size: float
+def _rounding_error(
+    trial: CaseTrial[GradcheckCheck] | CaseTrial[ConservationCheck], result: str, scale: float
 ) -> float:
-    """What rounding may leave of the numbers that a result of some size is computed from."""
-    entered = api.input_scale(trial.evaluation, trial.check.run, trial.case, name)
-    return api.minimum_tolerance(trial.case.dtype, size, entered)
+    """Return the tolerance for rounding the numbers that go into a result."""
+    input_scale = api.input_scale(trial.evaluation, trial.check.run, trial.case, result)
+    return api.minimum_tolerance(trial.case.dtype, scale, input_scale)
 
 
-def _entry(values: Mapping[str, api.Value], name: str) -> api.Value:
-    """A result, or an entry of a dict, a list or a tuple; None where there is none."""
-    whole, _, key = name.removesuffix("]").partition("[")
-    value = values.get(whole)
+def _at_least_the_stated_tolerance(
+    check: TolerantCheck, result: str, expected: api.Array, allowed: api.Array
+) -> api.Array:
+    if check.tolerance is None or not check.tolerance.applies_to(result):
+        return allowed
+    return api.np.asarray(api.np.maximum(allowed, api.allowed_by_check(check.tolerance, expected)))
+
+
+def _whole_result(entry: str) -> str:
+    """Return the result of an entry: `grads` for `grads[w]`."""
+    return entry.partition("[")[0]
+
+
+def _result_entry(values: Mapping[str, api.Value], name: str) -> api.Value:
+    """Return a result, or an entry of a dict, list or tuple; None if it does not exist."""
+    result, _, key = name.removesuffix("]").partition("[")
+    value = values.get(result)
     if not key:
         return value
     if isinstance(value, dict):
         return value.get(key)
-    listed = value if isinstance(value, (list, tuple)) and key.isdecimal() else ()
-    return next(iter(listed[int(key or 0) :]), None) if listed else None
+    if isinstance(value, (list, tuple)) and key.isdecimal() and int(key) < len(value):
+        return value[int(key)]
+    return None

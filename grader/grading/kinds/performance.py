@@ -1,18 +1,18 @@
-"""Check `performance`: CPU time of a run as a multiple of the reference's, decided statistically.
+"""Check `performance`: CPU time of a run as a multiple of the reference's, judged statistically.
 
-Both programs run the same fresh inputs in alternating order; each pair says whether the submission
-took more than the allowed multiple; the check stops when one side leads by five (a sequential
-probability ratio test with p = 0.2 against 0.8 and both errors at 1e-3: Wald, "Sequential
-Analysis", 1947).  A pair that is off by a factor of three or more counts twice: the odds that load
-did that are below 1 in 16, the square of what a pair has to say.  When the pairs run out first it
-is *inconclusive*, which fails nobody.
+Both programs run the same fresh inputs in alternating order.  Each pair of runs tells whether the
+submission took more than the allowed multiple.  The check stops when one side leads by five: a
+sequential probability ratio test with p = 0.2 against 0.8 and both errors at 1e-3 (Wald,
+"Sequential Analysis", 1947).  A pair that is off by a factor of three or more counts twice: the
+odds that load caused it are below 1 in 16, the square of the evidence of one pair.  If the pairs
+run out first, the check is *inconclusive*, which fails nobody.
 
-Time is CPU time of the worker's process read from outside, less what the exchange itself costs,
-which is measured on the trusted worker.  Machine load moves it by a few per cent.  All threads
-count, so that extra threads save nothing, and sleeping costs nothing and gains nothing.
+Time is CPU time of the worker's process, read from outside, minus the cost of the exchange, which
+is measured on the trusted worker.  Machine load changes it by a few per cent.  All threads count:
+extra threads save nothing, and sleeping costs nothing and gains nothing.
 
-The inputs of the pairs depend on a secret and the seed, so that nobody who learns the seed can
-compute the answers ahead.
+The inputs of the pairs depend on a secret and the seed.  Nobody who learns the seed can compute the
+answers ahead.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from grader.model.report import Verdict
 from grader.model.spec import Multiple, yaml_key
 
 DECISIVE_LEAD = 5
-CLEAR_RATIO = 3.0  # times the allowed multiple, or one over it, from which on a pair counts twice
+CLEAR_RATIO = 3.0  # a pair counts twice if it is off the allowed multiple by this factor
 MAX_PAIRS = 60
-MIN_PAIRS = 3  # pairs, however slow
-# Of the submission's CPU time: slow code need not prove it sixty times.
-MAX_RACE_NANOSECONDS = 3_000_000_000
+MIN_PAIRS = 3  # even if the submission is slow
+MAX_RACE_NANOSECONDS = 3_000_000_000  # of the submission; slow code does not need all pairs
+EXCHANGE_MEASUREMENTS = 3
 
 
 @dataclass(slots=True)
 class Race:
-    """Pairs of times so far."""
+    """The pairs of times so far."""
 
     allowed: float
     ratios: list[float] = field(default_factory=list)  # the submission's time over the reference's
@@ -49,7 +49,7 @@ class Race:
 
     @property
     def lead(self) -> int:
-        """Pairs that were too slow, less those that were not; clear ones count twice."""
+        """Number of pairs that were too slow, minus the others; clear pairs count twice."""
         lead = 0
         for ratio in self.ratios:
             times_allowed = ratio / self.allowed
@@ -59,9 +59,10 @@ class Race:
 
     @property
     def is_decided(self) -> bool:
-        """Whether one side leads by enough, or slow code has been tried often enough."""
-        enough = self.spent > MAX_RACE_NANOSECONDS and len(self.ratios) >= MIN_PAIRS
-        return enough or abs(self.lead) >= DECISIVE_LEAD
+        """True if one side leads by enough, or slow code has run often enough."""
+        if self.spent > MAX_RACE_NANOSECONDS and len(self.ratios) >= MIN_PAIRS:
+            return True
+        return abs(self.lead) >= DECISIVE_LEAD
 
 
 class PerformanceCheck(Check):
@@ -81,26 +82,21 @@ class PerformanceKind(Kind[PerformanceCheck]):
     missed_stretch_word = "slow"
 
     def judge(self, trial: CaseTrial[PerformanceCheck]) -> api.CaseFinding:
+        is_timed = trial.evaluation.measures_stretch or not trial.check.stretch
         race = Race(trial.check.at_most)
-        wrong_result = None
-        if trial.check.stretch and not trial.evaluation.measures_stretch:
-            wrong_result = _wrong_unforeseen(trial)
-            if wrong_result is None:
-                return api.CaseFinding("not measured", Verdict.SKIPPED)
+        if is_timed:
+            wrong_result = _run_race(trial, race)
         else:
-            cost = _exchange_cost(trial)
-            for pair in range(MAX_PAIRS):
-                wrong_result = _pair(trial, race, pair, cost)
-                if wrong_result is not None or race.is_decided:
-                    break
+            wrong_result = _wrong_result_on_secret_inputs(trial)
         if wrong_result is not None:
             sentence = f"{wrong_result} is wrong on fresh inputs of case {trial.case.name}"
-            # A wrong result fails the submission even if speed is a stretch.
-            return api.CaseFinding(sentence, always_decides=True)
-        return _decision(race, trial.case)
+            return api.CaseFinding(sentence, always_decides=True)  # even if speed is a stretch
+        if not is_timed:
+            return api.CaseFinding("not measured", Verdict.SKIPPED)
+        return _decide(race, trial.case)
 
 
-def _decision(race: Race, case: api.Case) -> api.CaseFinding:
+def _decide(race: Race, case: api.Case) -> api.CaseFinding:
     ratio = statistics.median(race.ratios)
     figures = {"ratio": ratio}
     line = f"{format_ratio(ratio)} the reference's CPU time, {format_ratio(race.allowed)} allowed"
@@ -111,50 +107,66 @@ def _decision(race: Race, case: api.Case) -> api.CaseFinding:
     return api.CaseFinding(line, verdict, figures=figures)
 
 
-def _wrong_unforeseen(trial: CaseTrial[PerformanceCheck]) -> str | None:
-    """A result that is wrong on inputs that nobody knows, if any; nothing is timed."""
-    evaluation, run, draw = trial.evaluation, trial.check.run, trial.evaluation.secret_draw
-    found = evaluation.outcome(evaluation.submission, run, trial.case, draw_index=draw)
-    return next(
-        (
-            n
-            for n in evaluation.wanted_results[run]
-            if trial.find_mismatch(n, found, draw_index=draw)
-        ),
-        None,
-    )
+def _wrong_result_on_secret_inputs(trial: CaseTrial[PerformanceCheck]) -> str | None:
+    """Return a result that is wrong on inputs that nobody can know, without timing anything."""
+    evaluation = trial.evaluation
+    run = trial.check.run
+    draw_index = evaluation.secret_draw
+    outcome = evaluation.outcome(evaluation.submission, run, trial.case, draw_index=draw_index)
+    for name in evaluation.wanted_results[run]:
+        if trial.find_mismatch(name, outcome, draw_index=draw_index):
+            return name
+    return None
 
 
-def _pair(trial: CaseTrial[PerformanceCheck], race: Race, pair: int, cost: int) -> str | None:
-    """Time both on fresh inputs, the order alternating; a result that is wrong there, if any."""
-    evaluation, case, draw_index = trial.evaluation, trial.case, trial.evaluation.secret_draw + pair
-    want = evaluation.wanted_results[trial.check.run]
+def _run_race(trial: CaseTrial[PerformanceCheck], race: Race) -> str | None:
+    """Add pairs until the race is decided; stop and return a result that is wrong, if any."""
+    exchange_cost = _exchange_cost(trial)
+    for pair in range(MAX_PAIRS):
+        wrong_result = _run_pair(trial, race, pair, exchange_cost)
+        if wrong_result is not None or race.is_decided:
+            return wrong_result
+    return None
+
+
+def _run_pair(
+    trial: CaseTrial[PerformanceCheck], race: Race, pair: int, exchange_cost: int
+) -> str | None:
+    """Time both programs on fresh inputs, in alternating order; return a wrong result, if any."""
+    evaluation = trial.evaluation
+    case = trial.case
+    draw_index = evaluation.secret_draw + pair
+    results = evaluation.wanted_results[trial.check.run]
     inputs = trial.inputs(draw_index=draw_index)
 
-    def one(program: api.RemoteProgram) -> tuple[api.Outcome, int]:
-        outcome, nanoseconds = program.run_timed(trial.steps, inputs, want)
-        return outcome, max(1, nanoseconds - cost)
+    def time_program(program: api.RemoteProgram) -> tuple[api.Outcome, int]:
+        outcome, nanoseconds = program.run_timed(trial.steps, inputs, results)
+        return outcome, max(1, nanoseconds - exchange_cost)
 
-    def reference() -> tuple[api.Outcome, int]:
+    def time_reference() -> tuple[api.Outcome, int]:
         with api.blame_bank(f"the reference fails on case {case.name}"):
-            return one(evaluation.reference)
+            return time_program(evaluation.reference)
 
     if pair % 2:
-        right, base = reference()
-    found, took = one(evaluation.submission)
-    if not pair % 2:
-        right, base = reference()
-    race.add(took, base)
-    for name in want:
-        # The band is looked at once, and wherever the two are not the same at a glance.
-        alike = api.same_value(found.values.get(name), right.values[name], case.dtype)
-        if (pair == 0 or not alike) and trial.find_mismatch(name, found, draw_index=draw_index):
+        expected, reference_time = time_reference()
+        actual, submission_time = time_program(evaluation.submission)
+    else:
+        actual, submission_time = time_program(evaluation.submission)
+        expected, reference_time = time_reference()
+    race.add(submission_time, reference_time)
+    for name in results:
+        # Comparing with the tolerance is slow: after the first pair, only unequal results need it.
+        is_same = api.same_value(actual.values.get(name), expected.values[name], case.dtype)
+        if is_same and pair > 0:
+            continue
+        if trial.find_mismatch(name, actual, draw_index=draw_index):
             return name
     return None
 
 
 def _exchange_cost(trial: CaseTrial[PerformanceCheck]) -> int:
-    """CPU nanoseconds of sending a case there and back, measured on the trusted worker."""
+    """Return the CPU nanoseconds of an empty run on a case, measured on the trusted worker."""
     inputs = trial.inputs(draw_index=1)
+    reference = trial.evaluation.reference
     with api.blame_bank("the reference's worker fails"):
-        return min(trial.evaluation.reference.run_timed((), inputs, ())[1] for _ in range(3))
+        return min(reference.run_timed((), inputs, ())[1] for _ in range(EXCHANGE_MEASUREMENTS))

@@ -1,11 +1,11 @@
-"""The kinds of check by name, and the model of a spec with them.
+"""The kinds of check by name, and the model of a spec that uses some of them.
 
-A module is imported when a spec uses its kind, so that nothing pays for the others.
+The module of a kind is imported when a spec uses it, which keeps start-up short.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from functools import cache, reduce
 from importlib import import_module
@@ -17,53 +17,69 @@ from pydantic import Field, create_model
 from grader.grading.kinds.base import Kind
 from grader.model.spec import Check, Part, Spec, normalize_spec
 
-# The module of each; the class has its name.
+# The module of each kind.  Its class is named after the kind: `SideEffectsKind`.
 KINDS = {
-    "outputs": "outputs", "gradcheck": "gradcheck_and_conservation", "conservation": "gradcheck_and_conservation",
-    "side-effects": "side_effects", "state": "state_and_peak", "numbers": "numbers", "curve": "curve",
-    "graph": "graph_flops_memory", "memory": "graph_flops_memory", "flops": "graph_flops_memory",
-    "performance": "performance", "peak": "state_and_peak", "choices": "choices_causes_findings",
-    "findings": "choices_causes_findings", "causes": "choices_causes_findings", "verdicts": "verdicts",
-}  # fmt: skip
+    "outputs": "outputs",
+    "gradcheck": "gradcheck_and_conservation",
+    "conservation": "gradcheck_and_conservation",
+    "side-effects": "side_effects",
+    "state": "state_and_peak",
+    "numbers": "numbers",
+    "curve": "curve",
+    "graph": "graph_flops_memory",
+    "memory": "graph_flops_memory",
+    "flops": "graph_flops_memory",
+    "performance": "performance",
+    "peak": "state_and_peak",
+    "choices": "choices_causes_findings",
+    "findings": "choices_causes_findings",
+    "causes": "choices_causes_findings",
+    "verdicts": "verdicts",
+}
 
 
 @cache
 def kind_named(name: str) -> Kind[Any]:
-    """The kind of a name; one with every default where a report has a kind that is not there."""
+    """Return the kind of this name, or a `Kind` with all defaults for a name in an old report."""
     if name not in KINDS:
         return Kind()
     module = import_module(f"grader.grading.kinds.{KINDS[name]}")
-    found: type[Kind[Any]] = getattr(module, name.title().replace("-", "") + "Kind")
-    return found()
+    class_name = name.title().replace("-", "") + "Kind"
+    kind: type[Kind[Any]] = getattr(module, class_name)
+    return kind()
 
 
 def spec_model(kinds: Iterable[str]) -> type[Spec]:
-    """The model of a spec with checks of these kinds; names of other kinds are left out."""
-    # A union of one is none, and pydantic says nothing of its discriminator.
+    """Return the model of a spec with checks of these kinds; unknown kinds are left out."""
+    # pydantic reports a wrong discriminator only in a union of two models or more.
     names = dict.fromkeys([*kinds, "outputs", "side-effects"])
     return _spec_model(tuple(kind_named(name).keys for name in names if name in KINDS))
 
 
 @cache
-def _spec_model(several: tuple[type[Check], ...]) -> type[Spec]:
-    one: Any = Annotated[reduce(or_, several), Field(discriminator="kind")]
-    checks = list[one], copy(Part.model_fields["checks"])
+def _spec_model(check_models: tuple[type[Check], ...]) -> type[Spec]:
+    check: Any = Annotated[reduce(or_, check_models), Field(discriminator="kind")]
+    checks = list[check], copy(Part.model_fields["checks"])
     part: Any = create_model("Part", __base__=Part, __doc__=Part.__doc__, checks=checks)
     parts = list[part], copy(Spec.model_fields["parts"])
     return create_model("Spec", __base__=Spec, __doc__=Spec.__doc__, parts=parts)
 
 
 def read_spec(data: Mapping[str, Any]) -> Spec:
-    """The spec in parsed data, with or without `parts`.
+    """Read a spec from parsed YAML, with or without `parts`.
 
     Raises:
-        ValidationError: it is none.
+        ValidationError: the data is not a spec.
     """
-    whole = normalize_spec(data)
-    checks = [check for part in _dicts(whole["parts"]) for check in _dicts(part.get("checks"))]
-    kinds = dict.fromkeys(str(check.get("kind")) for check in checks)
-    return spec_model(kinds).model_validate(whole)
+    normalized = normalize_spec(data)
+    kinds: list[str] = []
+    for part in _dicts_in(normalized["parts"]):
+        for check in _dicts_in(part.get("checks")):
+            kinds.append(str(check.get("kind")))
+    return spec_model(kinds).model_validate(normalized)
 
 
-def _dicts(listed: object) -> Iterator[dict[str, Any]]:
-    yield from (one for one in listed if isinstance(one, dict)) if isinstance(listed, list) else ()
+def _dicts_in(value: object) -> list[dict[str, Any]]:
+    if not isinstance(value, list):
+        return []
+    return [item for item in value if isinstance(item, dict)]

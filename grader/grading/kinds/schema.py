@@ -1,4 +1,4 @@
-"""The JSON Schema of a question, by which editors complete and check a spec."""
+"""The JSON Schema of a question, with which editors complete and check a spec."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHAPE: Schema = {
         {"type": "string", "pattern": "^like "},
     ]
 }
-_TYPES: dict[str, Schema] = {
+_CASE_KEY_TYPES: dict[str, Schema] = {
     "about": {"type": "string"},
     "extends": {"type": "string"},
     "dtype": {"enum": list(recipe.FLOATS)},
@@ -29,7 +29,7 @@ _TYPES: dict[str, Schema] = {
     "limits": {"$ref": "#/$defs/Limits"},
     "draws": {"type": "integer", "minimum": 1, "maximum": MAX_DRAWS},
 }
-_MODIFIERS: dict[str, Schema] = {
+_MODIFIER_TYPES: dict[str, Schema] = {
     "dtype": {"enum": list(recipe.DTYPES)},
     "layout": {"enum": list(recipe.LAYOUTS)},
     "sort": {"type": "boolean"},
@@ -43,48 +43,61 @@ _MODIFIERS: dict[str, Schema] = {
 
 
 def question_schema() -> str:
-    """The schema, as it is written into a file."""
-    whole: Schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    whole |= _with_names_checked(spec_model(KINDS).model_json_schema())
-    # A question of one part has the keys of the part itself.
-    part = whole["$defs"]["Part"]
-    whole["properties"] |= {key: part["properties"][key] for key in PART_KEYS}
-    whole["required"].remove("parts")
-    needed = [key for key in PART_KEYS if key in part["required"]]
-    whole["oneOf"] = [{"required": ["parts"]}, {"required": needed}]
-    number = whole["$defs"]["FollowUp"]["properties"]["number"]
+    """Return the schema as the text of a file."""
+    schema: Schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    schema |= _with_checked_names(spec_model(KINDS).model_json_schema())
+    part = schema["$defs"]["Part"]
+    _allow_part_keys(schema, part)
+    number = schema["$defs"]["FollowUp"]["properties"]["number"]
     number["anyOf"] = [{"type": number.pop("type")}, _NUMBER]
     del number["maxLength"]  # `{arithmetic}` may be longer than its number
-    _add_cases(whole)
-    kind = Check.model_fields["kind"].description
-    for found in whole["$defs"].values():
-        if "const" in found.get("properties", {}).get("kind", ()):
-            found["properties"]["kind"] |= {"description": kind}
-            if found["properties"]["kind"]["const"] == "outputs":
-                found["required"].remove("kind")
+    _add_cases(schema)
+    _describe_kinds(schema)
     checks = part["properties"]["checks"]
     checks["items"] = {"anyOf": [{"type": "string", "enum": list(KINDS)}, checks["items"]]}
-    return json.dumps(whole, indent=2) + "\n"
+    return json.dumps(schema, indent=2) + "\n"
 
 
-def _with_names_checked(part: Any) -> Any:  # noqa: ANN401 whatever JSON holds
-    """A schema in which a name that does not fit its pattern is wrong; pydantic lets it pass."""
-    if isinstance(part, list):
-        return [_with_names_checked(one) for one in part]
-    if not isinstance(part, dict):
-        return part
-    found = {key: _with_names_checked(value) for key, value in part.items()}
-    if "patternProperties" in found:
-        ((pattern, value),) = found.pop("patternProperties").items()
-        found |= {"propertyNames": {"pattern": pattern}, "additionalProperties": value}
-    return found
+def _with_checked_names(value: Any) -> Any:  # noqa: ANN401 any JSON value
+    """Return a schema that refuses names outside their pattern, which pydantic's allows."""
+    if isinstance(value, list):
+        return [_with_checked_names(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    schema = {key: _with_checked_names(item) for key, item in value.items()}
+    if "patternProperties" in schema:
+        ((pattern, item),) = schema.pop("patternProperties").items()
+        schema |= {"propertyNames": {"pattern": pattern}, "additionalProperties": item}
+    return schema
 
 
-def _add_cases(whole: Schema) -> None:
-    """Say in the schema of a question, in place, what may stand in its cases and defaults."""
-    keys = {name: {"description": text} | _TYPES[name] for name, text in recipe.RESERVED.items()}
-    given = [_generator(*one) for one in recipe.GENERATORS.items()]
-    whole["$defs"] |= {
+def _allow_part_keys(schema: Schema, part: Schema) -> None:
+    """Allow a question of one part to have the keys of the part itself."""
+    schema["properties"] |= {key: part["properties"][key] for key in PART_KEYS}
+    schema["required"].remove("parts")
+    required = [key for key in PART_KEYS if key in part["required"]]
+    schema["oneOf"] = [{"required": ["parts"]}, {"required": required}]
+
+
+def _describe_kinds(schema: Schema) -> None:
+    """Describe the key `kind` in every kind of check, and make it optional for `outputs`."""
+    description = Check.model_fields["kind"].description
+    for definition in schema["$defs"].values():
+        kind = definition.get("properties", {}).get("kind", {})
+        if "const" in kind:
+            kind["description"] = description
+            if kind["const"] == "outputs":
+                definition["required"].remove("kind")
+
+
+def _add_cases(schema: Schema) -> None:
+    """Add the keys of cases and defaults to the schema of a question."""
+    keys = {
+        name: {"description": text} | _CASE_KEY_TYPES[name]
+        for name, text in recipe.RESERVED.items()
+    }
+    generators = [_generator(name, text) for name, text in recipe.GENERATORS.items()]
+    schema["$defs"] |= {
         "Case": {
             "description": "A case: keys of its own, and an input under every other.",
             "type": "object",
@@ -93,29 +106,29 @@ def _add_cases(whole: Schema) -> None:
         },
         "Input": {
             "description": "A value as it is, or one generator with its options and modifiers.",
-            "anyOf": [{"type": ["number", "string", "boolean", "null", "array"]}, *given],
+            "anyOf": [{"type": ["number", "string", "boolean", "null", "array"]}, *generators],
         },
     }
     row: Schema = {"type": "array", "items": {"$ref": "#/$defs/Input"}}
-    cases = whole["properties"]["cases"]
+    cases = schema["properties"]["cases"]
     cases["additionalProperties"] = {"anyOf": [{"$ref": "#/$defs/Case"}, row]}
-    whole["properties"]["defaults"] |= {
+    schema["properties"]["defaults"] |= {
         "properties": {"dtype": keys["dtype"]},
         "additionalProperties": {"$ref": "#/$defs/Input"},
     }
 
 
 def _generator(name: str, text: str) -> Schema:
-    """An input by a generator; its options are numbers."""
-    own = {"type": "array"} if name == "array" else _SHAPE
+    """Return the schema of an input with this generator; its options are numbers."""
+    value_type = {"type": "array"} if name == "array" else _SHAPE
     options = dict.fromkeys(recipe.OPTIONS.get(name, ()), _NUMBER)
     modifiers = {
-        modifier: {"description": about} | _MODIFIERS.get(modifier, _NUMBER)
+        modifier: {"description": about} | _MODIFIER_TYPES.get(modifier, _NUMBER)
         for modifier, about in recipe.MODIFIERS.items()
     }
     return {
         "type": "object",
         "required": [name, *recipe.REQUIRED_OPTIONS.get(name, ())],
         "additionalProperties": False,
-        "properties": {name: {"description": text} | own, **options, **modifiers},
+        "properties": {name: {"description": text} | value_type, **options, **modifiers},
     }

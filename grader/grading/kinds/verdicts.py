@@ -1,8 +1,9 @@
-"""Check `verdicts`: a test accepts what is right, and rejects what is wrong.
+"""Check `verdicts`: a test accepts right implementations and rejects wrong ones.
 
-Each case is one implementation that the test is tried on.  What the test says of it is one of four:
-accepted, rejected, no verdict, or that it depends on the draw.  Shown is how many of each, and what
-is special about those that it got wrong, in the words of the case; never which they are.
+Each case is an implementation that the submitted test runs on.  The test's answer is "accepted",
+"rejected", no verdict, or that it depends on the draw.  The message has the number of each answer,
+and describes the implementations that the test judged wrongly, in the words of their cases.  It
+never names a case.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from pydantic import model_validator
 from grader.grading.kinds.base import CaseTrial, Check, CheckResult, Kind, api
 from grader.model.spec import Name, Slug, yaml_key
 
-ACCEPTED, REJECTED, NO_VERDICT = "accepted", "rejected", "no verdict"
+ACCEPTED = "accepted"
+REJECTED = "rejected"
+NO_VERDICT = "no verdict"
 
 
 class VerdictsCheck(Check):
@@ -42,14 +45,15 @@ class VerdictsCheck(Check):
 
     @model_validator(mode="before")
     @classmethod
-    def _all_cases(cls, keys: Any) -> Any:  # noqa: ANN401 whatever the spec has there
-        """Name the cases, so that whatever asks for those of a check finds them."""
-        if not isinstance(keys, dict):
+    def _fill_in_cases(cls, keys: Any) -> Any:  # noqa: ANN401 any YAML value
+        """Set `cases`, which other rooms read, to the cases of `accept` and `reject`."""
+        if not isinstance(keys, dict) or "cases" in keys:
             return keys
-        listed = [keys.get(key) or [] for key in ("accept", "reject")]
-        if "cases" not in keys and all(isinstance(names, list) for names in listed):
-            return {**keys, "cases": [*listed[0], *listed[1]]}
-        return keys
+        accept = keys.get("accept") or []
+        reject = keys.get("reject") or []
+        if not isinstance(accept, list) or not isinstance(reject, list):
+            return keys
+        return {**keys, "cases": [*accept, *reject]}
 
     def spec_errors(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         if self.cases != [*self.accept, *self.reject]:
@@ -59,104 +63,117 @@ class VerdictsCheck(Check):
 
 
 class VerdictsKind(Kind[VerdictsCheck]):
-    """Count what was accepted and what was rejected."""
+    """Count the implementations that were accepted and rejected."""
 
     keys = VerdictsCheck
     judges_values = True
 
     def run_check(self, evaluation: api.Evaluation, check: VerdictsCheck) -> CheckResult:
-        """Try the test on everything in a secret order; of a submission no case is named.
-
-        On everything that any check has it tried on, so that the number of a process says nothing.
-        """
-        cases = evaluation.cases_of(check)
-        every = [
-            (one.run, case)
-            for one in evaluation.question.spec.checks
-            if isinstance(one, VerdictsCheck)
-            for case in evaluation.cases_of(one)
-        ]
-        for run, case in random.Random(evaluation.secret_draw).sample(every, len(every)):
-            if evaluation.runs_reference_first:
-                evaluation.reference_outcome(run, case)
-            try:
-                evaluation.submission_outcome(run, case)
-            except api.ProgramError:
-                continue
-            except api.WorkerError:  # asked again, it is the same
-                break
+        _run_all_in_secret_order(evaluation)
         try:
-            found = super().run_check(evaluation, check)
+            result = super().run_check(evaluation, check)
         except api.SubmissionStopped as stop:
-            message = stop.result.message.rpartition(" (case ")[0]
-            raise api.SubmissionStopped(
-                _nameless(evaluation, replace(stop.result, message=message))
-            ) from None
-        told = {case.name: _said(CaseTrial(evaluation, check, case)) for case in cases}
-        missed = [case for case in cases if told[case.name] != _right(check, case)]
-        accepted = sum(told[name] == ACCEPTED for name in check.accept)
-        rejected = sum(told[name] == REJECTED for name in check.reject)
-        figures = {"right": len(check.accept), "accepted": accepted}
-        figures |= {"wrong": len(check.reject), "rejected": rejected}
-        said = []
+            result = replace(stop.result, message=stop.sentence)
+            raise api.SubmissionStopped(_without_cases(evaluation, result), stop.sentence) from None
+        answers = {}
+        missed = []
+        for case in evaluation.cases_of(check):
+            answers[case.name] = _answer(CaseTrial(evaluation, check, case))
+            if answers[case.name] != _right_answer(check, case):
+                missed.append(case)
+        accepted = sum(answers[name] == ACCEPTED for name in check.accept)
+        rejected = sum(answers[name] == REJECTED for name in check.reject)
+        counts = []
         if check.accept:
-            said.append(f"{accepted} of {len(check.accept)} right {check.called} accepted")
+            counts.append(f"{accepted} of {len(check.accept)} right {check.called} accepted")
         if check.reject:
-            ones = "ones" if check.accept else check.called
-            said.append(f"{rejected} of {len(check.reject)} wrong {ones} rejected")
-        message = "; ".join([", ".join(said), *_misses(check, missed, told)])
-        shared = {**figures, "share": _share(figures)}
-        return replace(_nameless(evaluation, found), message=message, figures=shared)
+            noun = "ones" if check.accept else check.called
+            counts.append(f"{rejected} of {len(check.reject)} wrong {noun} rejected")
+        figures = {
+            "right": len(check.accept),
+            "accepted": accepted,
+            "wrong": len(check.reject),
+            "rejected": rejected,
+            "share": _share(check, accepted, rejected),
+        }
+        message = "; ".join([", ".join(counts), *_describe_missed(check, missed, answers)])
+        return replace(_without_cases(evaluation, result), message=message, figures=figures)
 
     def judge(self, trial: CaseTrial[VerdictsCheck]) -> api.CaseFinding | None:
-        _ = trial.submission_outcome  # raises what the test did
-        said = _said(trial)
-        return None if said == _right(trial.check, trial.case) else api.CaseFinding(said)
+        _ = trial.submission_outcome  # raises the test's exception
+        answer = _answer(trial)
+        if answer == _right_answer(trial.check, trial.case):
+            return None
+        return api.CaseFinding(answer)
 
 
-def _said(trial: CaseTrial[VerdictsCheck]) -> str:
-    """What a test says of one implementation, without what was odd about its calls."""
-    of = trial.check.of
+def _run_all_in_secret_order(evaluation: api.Evaluation) -> None:
+    """Run the test on the cases of all checks, so that the order of calls tells it nothing."""
+    runs_and_cases = [
+        (check.run, case)
+        for check in evaluation.question.spec.checks
+        if isinstance(check, VerdictsCheck)
+        for case in evaluation.cases_of(check)
+    ]
+    rng = random.Random(evaluation.secret_draw)
+    for run, case in rng.sample(runs_and_cases, len(runs_and_cases)):
+        if evaluation.runs_reference_first:
+            evaluation.reference_outcome(run, case)
+        try:
+            evaluation.submission_outcome(run, case)
+        except api.ProgramError:
+            continue
+        except api.WorkerError:  # raised again when the check asks for the outcome
+            break
+
+
+def _answer(trial: CaseTrial[VerdictsCheck]) -> str:
+    """Return the test's answer on one implementation, without remarks in parentheses."""
+    result = trial.check.of
     try:
-        text = trial.submission_result(of)
+        text = trial.submission_result(result)
     except api.ProgramError as error:
-        return f"{NO_VERDICT}, {f'raised {error.raised.public_type}' if error.raised else error.message}"
+        if error.raised is None:
+            return f"{NO_VERDICT}, {error.message}"
+        return f"{NO_VERDICT}, raised {error.raised.public_type}"
     if isinstance(text, str):
         return text.partition(" (")[0]
-    raise api.BankProgramError(f"{of}: expected a text, found {api.describe_value(text)}")
+    raise api.BankProgramError(f"{result}: expected a text, found {api.describe_value(text)}")
 
 
-def _right(check: VerdictsCheck, case: api.Case) -> str:
+def _right_answer(check: VerdictsCheck, case: api.Case) -> str:
     return ACCEPTED if case.name in check.accept else REJECTED
 
 
-def _misses(
-    check: VerdictsCheck, missed: Sequence[api.Case], told: Mapping[str, str]
+def _describe_missed(
+    check: VerdictsCheck, missed: Sequence[api.Case], answers: Mapping[str, str]
 ) -> Iterator[str]:
-    """What is special about those on which it was wrong, by what it said of them."""
-    by_kind: dict[str, list[str]] = {}
+    """Describe the cases that the test judged wrongly, by its answer; "rejected" comes first."""
+    descriptions: dict[str, list[str]] = {}
     for case in missed:
-        said = told[case.name]
-        if said in {ACCEPTED, REJECTED}:
-            said = "rejected" if case.name in check.accept else "got through"
-        by_kind.setdefault(said, []).append(" ".join((case.about or "no word").split()))
-    for said, abouts in sorted(by_kind.items(), key=lambda one: one[0] != REJECTED):
-        yield f"{said}: {' / '.join(abouts)}"
+        answer = answers[case.name]
+        if answer in {ACCEPTED, REJECTED}:
+            answer = "rejected" if case.name in check.accept else "got through"
+        about = case.about or "no word"
+        descriptions.setdefault(answer, []).append(" ".join(about.split()))
+    for answer in sorted(descriptions, key=lambda answer: answer != REJECTED):
+        yield f"{answer}: {' / '.join(descriptions[answer])}"
 
 
-def _share(figures: Mapping[str, int]) -> float:
-    """Which share of its points a check earns: nothing for a test that always says the same."""
-    right, wrong = figures["right"], figures["wrong"]
+def _share(check: VerdictsCheck, accepted: int, rejected: int) -> float:
+    """Return the share of the points; a test whose answer is always the same earns none."""
+    right = len(check.accept)
+    wrong = len(check.reject)
     if not right or not wrong:
-        return (figures["accepted"] + figures["rejected"]) / max(1, right + wrong)
-    return max(0.0, figures["accepted"] / right + figures["rejected"] / wrong - 1.0)
+        return (accepted + rejected) / max(1, right + wrong)
+    return max(0.0, accepted / right + rejected / wrong - 1.0)
 
 
-def _nameless(evaluation: api.Evaluation, found: CheckResult) -> CheckResult:
-    """A result without its cases, unless an audit asks, which runs programs of the bank's own."""
+def _without_cases(evaluation: api.Evaluation, result: CheckResult) -> CheckResult:
+    """Remove the cases from a submission's result.  An audit of the bank's programs keeps them."""
     if not evaluation.runs_reference_first:
-        return found
-    raised = found.raised and replace(found.raised, step="", called_with="")
+        return result
+    raised = result.raised and replace(result.raised, step="", called_with="")
     return replace(
-        found, cases=(), failing=(), case_line="", about="", inputs={}, call="", raised=raised
+        result, cases=(), failing=(), case_line="", about="", inputs={}, call="", raised=raised
     )
