@@ -1,8 +1,8 @@
-"""Formulas as text, which Python works out and the script of a page does too: written once.
+"""Formulas as text, which both Python and the script of a page evaluate.
 
-A formula is arithmetic over whole numbers with names: `2 * tokens * width`, with + - * // %, `min`,
-`max` and `divisor`; nothing in it is ever negative.  Integers have any length, so that no count is
-rounded; `cases.size_expr`, which reads amounts of a spec, works in floats.
+A formula is arithmetic over integers and names: `2 * tokens * width`, with + - * // %, `min`, `max`
+and `divisor`.  No value in it is ever negative.  Integers have any length, and no count is rounded.
+(`cases.size_expr`, which reads amounts of a spec, computes in floats.)
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from functools import cache
 from typing import NamedTuple
 
 Values = Mapping[str, int]
-Settings = Mapping[str, int | str]  # what each setting of a model is set to
+Settings = Mapping[str, int | str]  # the value of each setting of a model
 
 
-def nearest_divisor(number: int, near: int) -> int:
-    """The divisor of a number that is nearest to another one, of two the smaller."""
-    around = (n for away in range(near) for n in (near - away, near + away))
-    return next(n for n in around if number % n == 0)
+def nearest_divisor(number: int, target: int) -> int:
+    """Return the divisor of a number that is nearest to the target; of two, the smaller one."""
+    candidates = (n for distance in range(target) for n in (target - distance, target + distance))
+    return next(n for n in candidates if number % n == 0)
 
 
 _FUNCTIONS: dict[str, Callable[[int, int], int]] = {
@@ -30,38 +30,46 @@ _FUNCTIONS: dict[str, Callable[[int, int], int]] = {
     "divisor": nearest_divisor,
 }
 _OPERATIONS: dict[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
-}  # fmt: skip
-_tree = cache(lambda formula: ast.parse(formula, mode="eval").body)
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
 
 
-def evaluate_formula(formula: str, known: Values) -> int:
-    """Work a formula out."""
-    return _value(_tree(formula), known)
+@cache
+def _parse(formula: str) -> ast.expr:
+    return ast.parse(formula, mode="eval").body
 
 
-def _value(node: ast.expr, known: Values) -> int:
+def evaluate_formula(formula: str, values: Values) -> int:
+    """Evaluate a formula with these values of its names."""
+    return _evaluate(_parse(formula), values)
+
+
+def _evaluate(node: ast.expr, values: Values) -> int:
     match node:
         case ast.Constant(value=int() as number):
             return number
         case ast.Name(id=name):
-            return known[name]
-        case ast.BinOp(left, op, right):
-            return _OPERATIONS[type(op)](_value(left, known), _value(right, known))
-        case ast.Call(func=ast.Name(id=name), args=[one, other]):
-            return _FUNCTIONS[name](_value(one, known), _value(other, known))
+            return values[name]
+        case ast.BinOp(left, operation, right):
+            return _OPERATIONS[type(operation)](_evaluate(left, values), _evaluate(right, values))
+        case ast.Call(func=ast.Name(id=name), args=[first, second]):
+            return _FUNCTIONS[name](_evaluate(first, values), _evaluate(second, values))
     raise ValueError(f"no formula: {ast.unparse(node)}")
 
 
 def to_javascript(formula: str) -> str:
-    """The same formula as a function in JavaScript, over BigInt, the names as fields of `s`."""
-    named = re.sub(r"\b[a-z]\w*\b(?!\()", r"s.\g<0>", formula)
-    return "s => " + re.sub(r"(?<!\w)\d+\b", r"\g<0>n", named).replace("//", "/")
+    """Return the formula as a JavaScript function over BigInt, with the names as fields of `s`."""
+    with_fields = re.sub(r"\b[a-z]\w*\b(?!\()", r"s.\g<0>", formula)
+    with_bigints = re.sub(r"(?<!\w)\d+\b", r"\g<0>n", with_fields)
+    return "s => " + with_bigints.replace("//", "/")
 
 
 class Setting(NamedTuple):
-    """A whole number from `least` to `most`, or a word, which gives values to other names."""
+    """An integer from `least` to `most`, or a word that sets values of other names."""
 
     name: str
     about: str
@@ -70,45 +78,62 @@ class Setting(NamedTuple):
     most: int = 10**9
 
     def slider_values(self) -> Sequence[int | str]:
-        """What arrows and sliders go through: words, or powers of two and one and a half times."""
-        numbers = sorted({1, *(n << power for n in (2, 3) for power in range(30))})
-        return [*self.words] or [n for n in numbers if self.least <= n <= self.most]
+        """Return the stops of a slider: the words, or powers of two and 1.5 times these."""
+        if self.words:
+            return list(self.words)
+        numbers = {1, *(n << power for n in (2, 3) for power in range(30))}
+        return [n for n in sorted(numbers) if self.least <= n <= self.most]
+
+
+_UNIT_BASES = {"B": 1000, "iB": 1024, "FLOP": 1000}
+_UNIT_PREFIXES = ("", "K", "M", "G", "T", "P", "E")
 
 
 class CostCell(NamedTuple):
-    """What is shown of a formula, maybe over another one, or of the formulas of a shape."""
+    """The value of a formula, maybe divided by another one, or of all formulas of a shape."""
 
     unit: str
     formulas: tuple[str, ...]
     over: str = "1"
 
     def text(self, values: Values) -> str:
-        """Exact, or with two decimals below 1,000, a half rounded up.
-
-        `text` of costs.js does the same.
-        """
-        numbers = [evaluate_formula(one, values) for one in self.formulas]
-        unit = self.unit
-        if unit == "shape":
+        """Format the cell as `text` of costs.js does."""
+        numbers = [evaluate_formula(formula, values) for formula in self.formulas]
+        if self.unit == "shape":
             return f"({', '.join(map(str, numbers))})"
         number = numbers[0]
-        over = evaluate_formula(self.over, values)
-        if base := {"B": 1000, "iB": 1024, "FLOP": 1000}.get(unit):
+        unit = self.unit
+        divisor = evaluate_formula(self.over, values)
+        if unit in _UNIT_BASES:
             if not number:
                 return "-"
-            power = next(n for n in range(7) if number < base ** (n + 1) or n == 6)
-            unit = " KMGTPE"[power].strip() + (unit if power else unit.removeprefix("i"))
-            over = base**power
-        if over == 1:
-            return f"{number:,} {unit}".rstrip()
-        hundredths = (200 * number + over) // (2 * over)
-        if hundredths >= 100_000:
-            return f"{(2 * number + over) // (2 * over):,} {unit}".rstrip()
-        return f"{hundredths // 100:,}.{hundredths % 100:02} {unit}".rstrip()
+            unit, divisor = _scaled_unit(number, unit)
+        return f"{_format_quotient(number, divisor)} {unit}".rstrip()
+
+
+def _scaled_unit(number: int, unit: str) -> tuple[str, int]:
+    """Return the unit with the prefix that suits the number, and what to divide by."""
+    base = _UNIT_BASES[unit]
+    power = 0
+    while number >= base ** (power + 1) and power + 1 < len(_UNIT_PREFIXES):
+        power += 1
+    if power == 0:
+        return unit.removeprefix("i"), 1
+    return _UNIT_PREFIXES[power] + unit, base**power
+
+
+def _format_quotient(number: int, divisor: int) -> str:
+    """Format a quotient exactly, or below 1,000 with two decimals; a half is rounded up."""
+    if divisor == 1:
+        return f"{number:,}"
+    hundredths = (200 * number + divisor) // (2 * divisor)
+    if hundredths >= 100_000:
+        return f"{(2 * number + divisor) // (2 * divisor):,}"
+    return f"{hundredths // 100:,}.{hundredths % 100:02}"
 
 
 class CostRow(NamedTuple):
-    """Texts and cells; not there where `there` is 0, and with a bar of so many thousandths."""
+    """A row of a table, hidden if `condition` is 0.  The length of its bar is in thousandths."""
 
     cells: tuple[str | CostCell, ...]
     condition: str
@@ -126,44 +151,46 @@ class CostTable(NamedTuple):
 
 
 class CostModel(NamedTuple):
-    """A model: what can be set, what cannot be, and what it costs."""
+    """A model: its settings, the rules on their values, and its costs."""
 
     name: str
     about: str
     settings: tuple[Setting, ...]
-    presets: Mapping[str, Settings]  # by name; the first is what is set if nothing is
-    # What cannot be: a setting, when (where not 0), what is taken instead, and why.
+    presets: Mapping[str, Settings]  # by name; the first is the default
+    # A setting, a formula that is not 0 if its value is invalid, the value to use instead, and why.
     rules: tuple[tuple[str, str, str, str], ...]
     costs: Mapping[str, str]  # formulas by name; each may use those before it
     tables: Sequence[CostTable]
 
-    def resolve_settings(self, wanted: Settings) -> tuple[Settings, list[str]]:
-        """What is counted where these are wanted, and a sentence for each that cannot be."""
-        numbers = {name: one for name, one in wanted.items() if isinstance(one, int)}
+    def resolve_settings(self, requested: Settings) -> tuple[Settings, list[str]]:
+        """Replace invalid settings; return all settings and a sentence on each replacement."""
+        numbers = {name: value for name, value in requested.items() if isinstance(value, int)}
         notes = {}
 
-        def take(name: str, instead: int, why: str) -> None:
-            notes[name] = f"{name} {wanted[name]:,}: {why}; {instead:,} is counted."
-            numbers[name] = instead
+        def replace_number(name: str, number: int, why: str) -> None:
+            notes[name] = f"{name} {requested[name]:,}: {why}; {number:,} is counted."
+            numbers[name] = number
 
         for name, _, words, least, most in self.settings:
             if not words and not least <= numbers[name] <= most:
-                take(name, min(max(numbers[name], least), most), f"from {least:,} to {most:,}")
-        for name, broken, instead, why in self.rules:
-            if evaluate_formula(broken, numbers):
-                shown = {name: f"{number:,}" for name, number in numbers.items()}
-                take(name, evaluate_formula(instead, numbers), why.format_map(shown))
-        return {**wanted, **numbers}, [*notes.values()]
+                nearest = min(max(numbers[name], least), most)
+                replace_number(name, nearest, f"from {least:,} to {most:,}")
+        for name, invalid, replacement, why in self.rules:
+            if evaluate_formula(invalid, numbers):
+                texts = {name: f"{number:,}" for name, number in numbers.items()}
+                number = evaluate_formula(replacement, numbers)
+                replace_number(name, number, why.format_map(texts))
+        return {**requested, **numbers}, list(notes.values())
 
-    def formula_values(self, taken: Settings) -> Values:
-        """Every number that formulas name, of settings that can be."""
-        found: dict[str, int] = {}
-        for one in self.settings:
-            match taken[one.name]:
-                case int() as number:
-                    found[one.name] = number
-                case word:
-                    found |= one.words[word]
+    def formula_values(self, settings: Settings) -> Values:
+        """Return every number that formulas may name, for valid settings."""
+        values: dict[str, int] = {}
+        for setting in self.settings:
+            value = settings[setting.name]
+            if isinstance(value, int):
+                values[setting.name] = value
+            else:
+                values |= setting.words[value]
         for name, formula in self.costs.items():
-            found[name] = evaluate_formula(formula, found)
-        return found
+            values[name] = evaluate_formula(formula, values)
+        return values

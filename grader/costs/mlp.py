@@ -1,9 +1,9 @@
-"""What a multilayer perceptron costs: shapes, bytes that training holds, FLOPs and bytes moved.
+"""The costs of a multilayer perceptron: shapes, bytes of training, FLOPs and bytes moved.
 
-A stack of projections with relu or gelu between them, and the cross-entropy of its outputs in fp32.
-Backward needs the input of each projection, of relu its result, which is the next one's input, and
-of gelu its input besides.  The data asks for no gradient, so that backward has two products for
-each but the first, which has one.
+The model is a stack of projections with relu or gelu between them, and the cross-entropy of its
+outputs in fp32.  Backward needs the input of each projection.  For relu it needs the result, which
+is the next input, and for gelu also the input.  The data needs no gradient: backward has one
+product for the first projection and two for each other one.
 """
 
 from __future__ import annotations
@@ -12,23 +12,30 @@ from grader.costs import training
 from grader.costs.formulas import CostModel, Setting
 from grader.costs.training import MatmulFormula, TensorFormula
 
-_MATRICES = {
+_MATRICES = {  # width of the input, width of the output, number of such matrices
     "first": ("inputs", "hidden", "1"),
     "between": ("hidden", "hidden", "(layers - 1)"),
     "last": ("hidden", "outputs", "1"),
 }
 _PARAMETERS = (
-    *(TensorFormula(name, f"{to}, {of}", times) for name, (of, to, times) in _MATRICES.items()),
-    *(TensorFormula(f"bias of {name}", to, f"{times} * biased")
-      for name, (_, to, times) in _MATRICES.items()),
-)  # fmt: skip
-_PRODUCTS = [MatmulFormula(name, "batch", *one) for name, one in _MATRICES.items()]
+    *(
+        TensorFormula(name, f"{outputs}, {inputs}", times)
+        for name, (inputs, outputs, times) in _MATRICES.items()
+    ),
+    *(
+        TensorFormula(f"bias of {name}", outputs, f"{times} * biased")
+        for name, (_, outputs, times) in _MATRICES.items()
+    ),
+)
+_PRODUCTS = [MatmulFormula(name, "batch", *matrix) for name, matrix in _MATRICES.items()]
 _DATA = [TensorFormula("data", "batch, inputs", kept_if="1")]
 _LAYER = [
     TensorFormula("projected", "batch, hidden", kept_if="gelu"),
     TensorFormula("activated", "batch, hidden", kept_if="1"),
 ]
 _LOSS = training.loss_activations("batch, outputs")
+_KEPT_DATA = training.kept_bytes_formula(_DATA)
+_KEPT_LAYER = training.kept_bytes_formula(_LAYER)
 MODEL = CostModel(
     "mlp",
     "Projections with an activation between them; cross-entropy of the outputs in fp32.",
@@ -43,16 +50,20 @@ MODEL = CostModel(
         *training.SETTINGS,
     ),
     {
-        "digits": training.preset_settings(inputs=784, hidden=512, outputs=10, layers=1, bias="yes",
-                                  activation="relu", batch=128, precision="fp32"),
-        "wide": training.preset_settings(inputs=4096, hidden=11008, outputs=4096, layers=1, bias="no",
-                                activation="gelu", batch=2048),
+        "digits": training.preset_settings(
+            inputs=784, hidden=512, outputs=10, layers=1, bias="yes", activation="relu", batch=128,
+            precision="fp32",
+        ),
+        "wide": training.preset_settings(
+            inputs=4096, hidden=11008, outputs=4096, layers=1, bias="no", activation="gelu",
+            batch=2048,
+        ),
     },
     (),
     {
-        "tokens": "0",  # rows of data are none
+        "tokens": "0",  # the data has no tokens
         **training.cost_formulas(_PARAMETERS, _PRODUCTS),
-        "layers_kept": f"{training.kept_bytes_formula(_DATA)} + layers * ({training.kept_bytes_formula(_LAYER)})",
+        "layers_kept": f"{_KEPT_DATA} + layers * ({_KEPT_LAYER})",
         "head_kept": training.kept_bytes_formula(_LOSS),
         "kept": "layers_kept + head_kept",
         "most": "kept + 8 * batch * outputs",

@@ -1,16 +1,16 @@
-"""What training any model costs: its state by precision and optimizer, sharded, and its loss.
+"""The costs of training any model: its state by precision and optimizer, sharded, and its loss.
 
 Bytes of an element are those that torch allocates.  In `fp32` and `bf16` the whole module has that
 type, and so have gradients and the optimizer's moments (torch/optim/adam.py: `zeros_like(param)`).
 In `mixed` weights and gradients are bf16, and the optimizer works on a copy of the weights in fp32,
 with moments in fp32 (Micikevicius and others, arXiv:1710.03740, section 3.1; Rajbhandari and
-others, arXiv:1910.02054, section 3.1: 2 + 2 + 12 bytes per parameter with Adam).  ZeRO shares among
-the GPUs, by stage, the optimizer's part, gradients as well, weights as well (the same paper,
-section 5).  A share of n elements is n / gpus, rounded up.
+others, arXiv:1910.02054, section 3.1: 2 + 2 + 12 bytes per parameter with Adam).  The stages of
+ZeRO shard the optimizer's state over the GPUs (1), the gradients too (2), and the weights too (3)
+(the same paper, section 5).  A shard of n elements has n / gpus elements, rounded up.
 
 The logits become fp32 before the loss, `cross_entropy(logits.float(), labels)`, and the derivative
-of log_softmax needs its result, the log-probabilities.  As backward begins, their gradient and that
-of the logits are there too, in fp32.
+of log_softmax needs its result, the log-probabilities.  When backward starts, the gradients of both
+exist too, in fp32.
 """
 
 from __future__ import annotations
@@ -34,25 +34,23 @@ SETTINGS = (
 
 
 def preset_settings(**sizes: int | str) -> dict[str, int | str]:
-    """Settings of a model; what is not said is usual, for one GPU."""
+    """Return settings of a model with the usual ones of training on one GPU."""
     usual: dict[str, int | str] = {"batch": 1, "precision": "mixed", "optimizer": "adam"}
     return {**usual, "zero": "0", "gpus": 1, **sizes}
 
 
 class TensorFormula(NamedTuple):
-    """Tensors of a shape; an activation is kept for backward where `kept` is 1, and not at 0.
-
-    Its elements are those of one, its bytes those of so many.
-    """
+    """Tensors of one shape.  Activations are kept for backward if `kept_if` is 1, not 0."""
 
     name: str
     shape: str  # sizes, such as "batch, seq, width"
-    times: str = "1"
+    times: str = "1"  # number of tensors
     kept_if: str = "0"
     width: str = "element"  # bytes of an element
 
     @property
     def elements(self) -> str:
+        """Formula of the elements of one tensor."""
         return self.shape.replace(", ", " * ")
 
     def nbytes(self, count: str) -> str:
@@ -67,7 +65,7 @@ class MatmulFormula(NamedTuple):
     k: str
     n: str
     times: str
-    moved: str = ""  # elements that one reads and writes; all of the three, if not said
+    moved: str = ""  # elements that one product reads and writes (default: of all three matrices)
 
     @property
     def flops(self) -> str:
@@ -78,20 +76,20 @@ class MatmulFormula(NamedTuple):
         m = self.m
         k = self.k
         n = self.n
-        return f"element * ({self.moved or f'{m} * {k} + {k} * {n} + {m} * {n}'}) * {self.times}"
+        moved = self.moved or f"{m} * {k} + {k} * {n} + {m} * {n}"
+        return f"element * ({moved}) * {self.times}"
 
 
 def kept_bytes_formula(tensors: Iterable[TensorFormula]) -> str:
-    """Formula of the bytes that are kept of some activations."""
-    return " + ".join(one.nbytes(f"({one.times}) * ({one.kept_if})") for one in tensors)
+    """Return the formula of the bytes of activations that are kept for backward."""
+    return " + ".join(tensor.nbytes(f"({tensor.times}) * ({tensor.kept_if})") for tensor in tensors)
 
 
 def loss_activations(logits: str) -> tuple[TensorFormula, ...]:
-    """Activations from the logits on."""
-    cast = TensorFormula("logits in fp32", logits, "cast", width="4")
+    """Return the activations from the logits to the loss, for logits of this shape."""
     return (
         TensorFormula("logits", logits),
-        cast,
+        TensorFormula("logits in fp32", logits, "cast", width="4"),
         TensorFormula("log-probs", logits, kept_if="1", width="4"),
     )
 
@@ -99,33 +97,36 @@ def loss_activations(logits: str) -> tuple[TensorFormula, ...]:
 def cost_formulas(
     parameters: Iterable[TensorFormula], products: Iterable[MatmulFormula]
 ) -> dict[str, str]:
-    """Formulas of what a GPU holds from step to step, in bytes, and of the forward pass."""
-    shared = "(params - stage_{} * (params - share))"
+    """Return formulas of the state of a GPU, in bytes, and of the forward pass."""
+    sharded = "(params - stage_{} * (params - share))"  # from this stage of ZeRO on
     return {
-        "params": " + ".join(f"{one.elements} * {one.times}" for one in parameters),
+        "params": " + ".join(f"{tensor.elements} * {tensor.times}" for tensor in parameters),
         "share": "(params + gpus - 1) // gpus",
-        "weights": f"element * {shared.format(3)}",
-        "gradients": f"element * {shared.format(2)}",
-        "moments": f"moment * each * {shared.format(1)}",
-        "master": f"copy * {shared.format(1)}",
+        "weights": f"element * {sharded.format(3)}",
+        "gradients": f"element * {sharded.format(2)}",
+        "moments": f"moment * each * {sharded.format(1)}",
+        "master": f"copy * {sharded.format(1)}",
         "state": "weights + gradients + moments + master",
-        "forward": " + ".join(one.flops for one in products),
-        "moved": " + ".join(one.nbytes for one in products),
+        "forward": " + ".join(product.flops for product in products),
+        "moved": " + ".join(product.nbytes for product in products),
     }
 
 
-def number_table(view: str, title: str, *given: tuple[str, ...], note: str = "") -> CostTable:
-    """A table of numbers, each with a label, a formula and a unit, where they are not 0.
+def number_table(view: str, title: str, *rows: tuple[str, ...], note: str = "") -> CostTable:
+    """Return a table of numbers; each row is a label, a formula, a unit and maybe a divisor.
 
-    A fourth text is what the number is divided by, and of bytes the whole of which they are a part.
+    The divisor of a number of bytes is the total that its bar is a part of.  A row is hidden if its
+    number is 0.
     """
-    rows = []
-    for label, formula, unit, *of in given:
-        binary = CostCell("iB", (formula,)) if unit == "B" else ""
-        cell = CostCell(unit, (formula,), *[] if binary else of)
-        bar = f"1000 * ({formula}) // {of[0]}" if binary and of else "0"
-        rows.append(CostRow((label, cell, binary), formula, bar))
-    return CostTable(view, title, ("", " ", "  "), rows, note)
+    return CostTable(view, title, ("", " ", "  "), [_number_row(*row) for row in rows], note)
+
+
+def _number_row(label: str, formula: str, unit: str, divisor: str = "") -> CostRow:
+    if unit != "B":
+        return CostRow((label, CostCell(unit, (formula,), divisor or "1"), ""), formula)
+    bar = f"1000 * ({formula}) // {divisor}" if divisor else "0"
+    cells = (label, CostCell("B", (formula,)), CostCell("iB", (formula,)))
+    return CostRow(cells, formula, bar)
 
 
 _SUMS = (
@@ -181,24 +182,44 @@ def cost_tables(
     activations: Mapping[str, Iterable[TensorFormula]],
     *more: CostTable,
 ) -> Iterator[CostTable]:
-    """Sums, and every product, activation and parameter; activations by the part of the model."""
+    """Yield tables of sums, products, activations by part of the model, and parameters."""
     yield from (*_SUMS, *more)
     yield CostTable(
-        "work", "Products of the forward pass: (m, k) times (k, n)",
-        ("", "m, k, n", "times", "FLOPs", "moved", "FLOP/B"),
-        [CostRow((one.name, CostCell("shape", (one.m, one.k, one.n)), CostCell("", (one.times,)),
-              CostCell("FLOP", (one.flops,)), CostCell("B", (one.nbytes,)),
-              CostCell("", (one.flops,), f"max(1, {one.nbytes})")), one.times) for one in products],
-    )  # fmt: skip
-
-    def row(one: TensorFormula, cell: CostCell) -> CostRow:
-        shape = CostCell("shape", tuple(one.shape.split(", ")))
-        return CostRow((one.name, shape, one.shape, cell), one.times)
-
-    head = ("", "shape", "names")
+        view="work",
+        title="Products of the forward pass: (m, k) times (k, n)",
+        head=("", "m, k, n", "times", "FLOPs", "moved", "FLOP/B"),
+        rows=[_product_row(product) for product in products],
+    )
     note = "A gradient has the shape of its tensor."
     for part, tensors in activations.items():
-        rows = [row(one, CostCell("B", (one.nbytes(one.kept_if),))) for one in tensors]
-        yield CostTable("activations", f"Activations of {part}", (*head, "kept"), rows, note)
-    rows = [row(one, CostCell("", (f"{one.elements} * {one.times}",))) for one in parameters]
-    yield CostTable("parameters", "Parameters", (*head, "in all"), rows, note)
+        yield CostTable(
+            view="activations",
+            title=f"Activations of {part}",
+            head=("", "shape", "names", "kept"),
+            rows=[_tensor_row(t, CostCell("B", (t.nbytes(t.kept_if),))) for t in tensors],
+            note=note,
+        )
+    yield CostTable(
+        view="parameters",
+        title="Parameters",
+        head=("", "shape", "names", "in all"),
+        rows=[_tensor_row(t, CostCell("", (f"{t.elements} * {t.times}",))) for t in parameters],
+        note=note,
+    )
+
+
+def _product_row(product: MatmulFormula) -> CostRow:
+    cells = (
+        product.name,
+        CostCell("shape", (product.m, product.k, product.n)),
+        CostCell("", (product.times,)),
+        CostCell("FLOP", (product.flops,)),
+        CostCell("B", (product.nbytes,)),
+        CostCell("", (product.flops,), f"max(1, {product.nbytes})"),
+    )
+    return CostRow(cells, product.times)
+
+
+def _tensor_row(tensor: TensorFormula, cell: CostCell) -> CostRow:
+    shape = CostCell("shape", tuple(tensor.shape.split(", ")))
+    return CostRow((tensor.name, shape, tensor.shape, cell), tensor.times)

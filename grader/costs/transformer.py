@@ -1,23 +1,24 @@
-"""What a decoder costs: every shape, the bytes that training holds, FLOPs and bytes moved.
+"""The costs of a decoder: every shape, the bytes of training, FLOPs and bytes moved.
 
-The decoder is pre-norm: RMSNorm, attention, RMSNorm, MLP; what attention and MLP give is added to
-the stream.  Queries, keys and values are projected without biases, queries and keys are rotated by
-their positions, several query heads may share a key-value head.  The MLP is gated,
+The decoder is pre-norm: RMSNorm, attention, RMSNorm, MLP; the results of attention and MLP are
+added to the stream.  Queries, keys and values are projected without biases, queries and keys are
+rotated by their positions, several query heads may share a key-value head.  The MLP is gated,
 silu(gate) * up, or plain, gelu(up).  A last RMSNorm and a projection to the vocabulary give logits,
 and the loss is their cross-entropy in fp32.  There is no dropout.
 
-What backward needs (V. Korthikanti and others, arXiv:2205.05198, section 4.1, counts a GPT block in
-this way) is what torch's formulas of derivatives need: a projection its input, a norm its input and
-one fp32 number per token (the fused kernel), softmax its result, silu and gelu their input, a
-product of two tensors both, an addition and a rotation nothing.  Fused attention needs its result
-and one fp32 number per query in place of the softmax (T. Dao and others, arXiv:2205.14135).
+Backward needs the tensors in torch's formulas of derivatives (V. Korthikanti and others,
+arXiv:2205.05198, section 4.1, counts a GPT block in this way): a projection needs its input, a norm
+its input and one fp32 number per token (the fused kernel), softmax its result, silu and gelu their
+input, a product of two tensors both, an addition and a rotation no tensor.  Fused attention needs
+its result and one fp32 number per query in place of the softmax (T. Dao and others,
+arXiv:2205.14135).
 
-Recomputing `attention` is selective in the words of the first of these: scores and softmax are
-worked out again in backward, or the fused kernel runs again.  Recomputing a `layer` keeps its input
-alone; torch.utils.checkpoint stops before the down projection, whose result nothing needs.
+Recomputing `attention` is called selective in the first of these papers: backward computes scores
+and softmax again, or runs the fused kernel again.  Recomputing a `layer` keeps only its input;
+torch.utils.checkpoint stops before the down projection, because backward does not need its result.
 
-Backward has two products for each of the forward pass.  Pairs that the causal mask hides are
-counted, as torch.utils.flop_counter does; fused attention works out its scores once more in
+Backward has two products for each product of the forward pass.  Pairs that the causal mask hides
+are counted, as torch.utils.flop_counter does; fused attention computes its scores once more in
 backward.  Ids, labels, masks, tables of sines and scalars are not counted.
 """
 
@@ -27,7 +28,7 @@ from grader.costs import training
 from grader.costs.formulas import CostModel, Setting
 from grader.costs.training import MatmulFormula, TensorFormula
 
-_MATRICES = {  # of a layer: from a width to another, and how often
+_MATRICES = {  # width of the input, width of the output, number of such matrices
     "query": ("width", "width", "layers"),
     "key": ("width", "kv_width", "layers"),
     "value": ("width", "kv_width", "layers"),
@@ -38,7 +39,10 @@ _MATRICES = {  # of a layer: from a width to another, and how often
 }
 _PARAMETERS = (
     TensorFormula("embedding", "vocab, width"),
-    *(TensorFormula(name, f"{to}, {of}", times) for name, (of, to, times) in _MATRICES.items()),
+    *(
+        TensorFormula(name, f"{outputs}, {inputs}", times)
+        for name, (inputs, outputs, times) in _MATRICES.items()
+    ),
     TensorFormula("norms", "width", "(2 * layers + 1)"),
     TensorFormula("head", "vocab, width", "own"),
 )
@@ -48,7 +52,7 @@ _WIDE = "batch, seq, ffn"
 _PAIRS = "batch, heads, seq, seq"
 _KEYS = "batch, kv_heads, seq, head"
 _KEPT = "1 - again"
-_CORE = "(1 - again) * (1 - core_again)"  # what recomputing attention alone does not keep
+_CORE = "(1 - again) * (1 - core_again)"  # not kept if attention is recomputed
 _LAYER = (
     TensorFormula("stream 1", _STREAM, kept_if="1"),
     TensorFormula("1/rms 1", _EACH, kept_if=_KEPT, width="4"),
@@ -77,14 +81,17 @@ _HEAD = (
     TensorFormula("last norm", _STREAM, kept_if="1"),
     *training.loss_activations("batch, seq, vocab"),
 )
-_REBUILT = [one for one in _LAYER if one.kept_if in {_KEPT, _CORE}]
-# The queries that share a key-value head are one factor.  Fused, scores are not written nor read.
+_REBUILT = [tensor for tensor in _LAYER if tensor.kept_if in {_KEPT, _CORE}]
+_REBUILT_BYTES = " + ".join(
+    tensor.nbytes(f"({tensor.times}) * (1 - ({tensor.kept_if}))") for tensor in _REBUILT
+)
+# The queries that share a key-value head are one factor.  A fused kernel does not move scores.
 _GROUPS = "layers * batch * kv_heads"
 _SHARED = "groups * seq"
 _MOVED = "groups * seq * head + seq * head + (1 - fused) * groups * seq * seq"
 _SCORES = MatmulFormula("scores", _SHARED, "head", "seq", _GROUPS, _MOVED)
 _AVERAGES = MatmulFormula("averages", _SHARED, "seq", "head", _GROUPS, _MOVED)
-_PROJECTIONS = {name: MatmulFormula(name, "tokens", *one) for name, one in _MATRICES.items()}
+_PROJECTIONS = {name: MatmulFormula(name, "tokens", *matrix) for name, matrix in _MATRICES.items()}
 _LOGITS = MatmulFormula("head", "tokens", "width", "vocab", "1")
 _PRODUCTS = (*_PROJECTIONS.values(), _SCORES, _AVERAGES, _LOGITS)
 _COSTS = {
@@ -96,9 +103,9 @@ _COSTS = {
     "layers_kept": f"layers * ({training.kept_bytes_formula(_LAYER)})",
     "head_kept": training.kept_bytes_formula(_HEAD),
     "kept": "layers_kept + head_kept",
-    # While a layer is rebuilt, what belongs to the head is there no longer.
+    # While backward rebuilds a layer, the activations of the head are already freed.
     "at_loss": "head_kept + 8 * tokens * vocab",
-    "rebuilt": " + ".join(one.nbytes(f"({one.times}) * (1 - ({one.kept_if}))") for one in _REBUILT),
+    "rebuilt": _REBUILT_BYTES,
     "most": "layers_kept + max(at_loss, rebuilt)",
     "together": "state + most",
     "pairs": f"{_SCORES.flops} + {_AVERAGES.flops}",
@@ -106,7 +113,7 @@ _COSTS = {
     "recomputed": f"again * (forward - {_PROJECTIONS['down'].flops} - {_LOGITS.flops})"
     f" + core_again * ({_SCORES.flops} + fused * {_AVERAGES.flops})",
     "step": "forward + backward + recomputed",
-    "matrices": " + ".join(f"{of} * {to} * {times}" for of, to, times in _MATRICES.values())
+    "matrices": " + ".join(" * ".join(matrix) for matrix in _MATRICES.values())
     + " + vocab * width",
     "kv_token": "2 * layers * kv_width * element",
     "cache": "kv_token * tokens",
@@ -115,7 +122,7 @@ _COSTS = {
 }
 
 
-def _like(**sizes: int | str) -> dict[str, int | str]:
+def _preset(**sizes: int | str) -> dict[str, int | str]:
     usual = {"mlp": "gated", "output": "own", "attention": "fused", "recompute": "none"}
     return training.preset_settings(**usual | sizes)
 
@@ -145,12 +152,14 @@ MODEL = CostModel(
         *training.SETTINGS,
     ),
     {
-        "7b": _like(layers=32, width=4096, heads=32, kv_heads=32, ffn=11008, vocab=32000, seq=4096),
-        "8b": _like(layers=32, width=4096, heads=32, kv_heads=8, ffn=14336, vocab=128256, seq=8192),
-        "70b": _like(layers=80, width=8192, heads=64, kv_heads=8, ffn=28672, vocab=128256,
-                     seq=8192),
-        "small-124m": _like(layers=12, width=768, heads=12, kv_heads=12, ffn=3072, vocab=50257,
-                            seq=1024, mlp="plain", output="tied"),
+        "7b": _preset(layers=32, width=4096, heads=32, kv_heads=32, ffn=11008, vocab=32000,
+                      seq=4096),
+        "8b": _preset(layers=32, width=4096, heads=32, kv_heads=8, ffn=14336, vocab=128256,
+                      seq=8192),
+        "70b": _preset(layers=80, width=8192, heads=64, kv_heads=8, ffn=28672, vocab=128256,
+                       seq=8192),
+        "small-124m": _preset(layers=12, width=768, heads=12, kv_heads=12, ffn=3072, vocab=50257,
+                              seq=1024, mlp="plain", output="tied"),
     },
     (
         ("width", "width % 2", "width - 1", "rotation needs an even width"),
