@@ -1,4 +1,4 @@
-"""Drawing inputs: repeatable from seed, case, input and turn alone, and as each generator says."""
+"""Drawing inputs: a draw depends on seed, case, input and number, and fits its generator."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def case(name: str = "c", /, **inputs: Any) -> CaseRecipe:
     return cases[name]
 
 
-def one(x: Any, seed: int = 0, **more: Any) -> Array:
-    """Draw a single input."""
+def draw_one(x: Any, seed: int = 0, **more: Any) -> Array:
+    """Draw one input."""
     drawn = draw_inputs(case(x=x, **more), seed, no_result)["x"]
     assert isinstance(drawn, np.ndarray)
     return drawn
@@ -67,7 +67,7 @@ def test_scalars_and_literals_do_not_change_with_the_seed() -> None:
 
 
 def test_integers_include_both_ends_and_are_floats_unless_asked_otherwise() -> None:
-    x = one({"integers": [500], "from": -1, "to": 2})
+    x = draw_one({"integers": [500], "from": -1, "to": 2})
     assert x.dtype == np.float64
     assert set(x) == {-1.0, 0.0, 1.0, 2.0}
 
@@ -75,7 +75,7 @@ def test_integers_include_both_ends_and_are_floats_unless_asked_otherwise() -> N
 @settings(deadline=None)
 @given(st.integers(0, 99), st.integers(1, 60), st.sampled_from([0.25, 1e-9, 3.0]))
 def test_distinct_values_keep_their_gap_and_are_centred(seed: int, size: int, gap: float) -> None:
-    x = np.sort(one({"distinct": [size], "gap": gap}, seed))
+    x = np.sort(draw_one({"distinct": [size], "gap": gap}, seed))
     assert np.allclose(np.diff(x), gap, rtol=1e-6)
     assert abs(float(x.sum())) <= 1e-9 * gap * size**2
 
@@ -91,11 +91,11 @@ def test_distinct_values_keep_their_gap_and_are_centred(seed: int, size: int, ga
     ],
 )
 def test_constants(written: dict[str, Any], drawn: list[float]) -> None:
-    assert one(written).tolist() == drawn
+    assert draw_one(written).tolist() == drawn
 
 
 def test_rows_of_a_simplex_are_positive_and_sum_to_one() -> None:
-    x = one({"simplex": [3, 4, 5]})
+    x = draw_one({"simplex": [3, 4, 5]})
     assert (x > 0).all()
     assert np.allclose(x.sum(-1), 1.0)
 
@@ -103,20 +103,20 @@ def test_rows_of_a_simplex_are_positive_and_sum_to_one() -> None:
 @pytest.mark.parametrize("generator", ["normal", "uniform", "distinct", "zeros", "simplex"])
 @pytest.mark.parametrize("shape", [[0], [0, 3], [3, 0], [2, 0, 4]])
 def test_empty_arrays_have_the_shape_asked_for(generator: str, shape: list[int]) -> None:
-    assert one({generator: shape}).shape == tuple(shape)
+    assert draw_one({generator: shape}).shape == tuple(shape)
 
 
 def test_modifiers_are_applied_in_their_order() -> None:
-    x = one({"distinct": [50], "gap": 1, "scale": 2, "shift": 100, "sort": True})
+    x = draw_one({"distinct": [50], "gap": 1, "scale": 2, "shift": 100, "sort": True})
     assert np.array_equal(x, np.arange(50) * 2 - 49 + 100)
-    y = one(
+    y = draw_one(
         {"ones": [400], "scale": 5, "sprinkle": {"value": -np.inf, "share": 0.25}, "sort": True}
     )
     hidden = int(np.isneginf(y).sum())
     assert 60 < hidden < 140
     assert np.isneginf(y[:hidden]).all()
     assert (y[hidden:] == 5).all()
-    z = one({"normal": [30], "dtype": "float32", "scale": 1e-3})
+    z = draw_one({"normal": [30], "dtype": "float32", "scale": 1e-3})
     assert z.dtype == np.float32
     assert np.array_equal(z, z.astype(np.float64).astype(np.float32))
 
@@ -131,11 +131,11 @@ def test_the_dtype_of_an_input_comes_before_that_of_its_case() -> None:
 
 
 def test_a_broadcast_input_repeats_its_first_entry() -> None:
-    x = one({"normal": [4, 3], "layout": "broadcast"})
+    x = draw_one({"normal": [4, 3], "layout": "broadcast"})
     assert np.array_equal(x, np.broadcast_to(x[:1], (4, 3)))
     assert x[0].std() > 0
-    assert one({"normal": [0, 3], "layout": "broadcast"}).shape == (0, 3)
-    assert one({"normal": []}, layout="broadcast").shape == ()
+    assert draw_one({"normal": [0, 3], "layout": "broadcast"}).shape == (0, 3)
+    assert draw_one({"normal": []}, layout="broadcast").shape == ()
 
 
 def test_like_takes_the_shape_of_an_input_however_they_are_ordered() -> None:
@@ -164,21 +164,21 @@ def test_a_case_has_no_more_entries_than_its_inputs_may_have_together() -> None:
     half = {"distinct": [MAX_CASE_ENTRIES // 2]}
     several = {"x": half, "y": {"ones": "like x"}, "z": {"zeros": "like y"}}
     _, faults = read_cases({"c": {"x": half, "y": {"ones": "like x"}}, "d": several})
-    found = "expected at most 4,000,000 entries in all inputs, found 6,000,000"
-    assert faults == [(("cases", "d"), found)]
+    message = "expected at most 4,000,000 entries in all inputs, found 6,000,000"
+    assert faults == [(("cases", "d"), message)]
 
 
 @pytest.mark.parametrize(
-    ("inputs", "said"),
+    ("inputs", "message"),
     [
         ({"x": {"full": [2], "value": math.inf, "dtype": "int64"}}, "infinite values cannot be of"),
         ({"g": {"distinct": "like y"}}, "more than 4,000,000 entries, g included"),
         ({"x": {"simplex": "like s"}, "s": {"zeros": []}}, "needs at least one dimension"),
     ],
 )
-def test_what_cannot_be_drawn_is_the_banks_fault(inputs: dict[str, Any], said: str) -> None:
-    with pytest.raises(DrawError, match=said):
-        draw_inputs(case(**inputs), 0, lambda _, __: (MAX_CASE_ENTRIES, MAX_CASE_ENTRIES))
+def test_what_cannot_be_drawn_is_the_banks_fault(inputs: dict[str, Any], message: str) -> None:
+    with pytest.raises(DrawError, match=message):
+        draw_inputs(case(**inputs), 0, lambda _, __: (MAX_ENTRIES, MAX_ENTRIES))
 
 
 BITS = hnp.arrays(np.uint32, 8, elements=st.integers(0, 2**32 - 1))
@@ -192,8 +192,8 @@ def test_bfloat16_rounds_as_torch_does(bits: Array) -> None:
     ours = round_to_dtype(values, "bfloat16")
     theirs = torch.from_numpy(values.copy()).to(torch.bfloat16).to(torch.float32).numpy()
     assert np.array_equal(ours, theirs, equal_nan=True)
-    known = ~np.isnan(ours)
-    assert np.array_equal(np.signbit(ours[known]), np.signbit(theirs[known]))
+    is_number = ~np.isnan(ours)
+    assert np.array_equal(np.signbit(ours[is_number]), np.signbit(theirs[is_number]))
 
 
 def test_bfloat16_ties_go_to_the_even_neighbour() -> None:

@@ -1,4 +1,4 @@
-"""How an input is written: what each form becomes, and what `extends` passes on."""
+"""Reading inputs in every form, and cases that extend others."""
 
 from __future__ import annotations
 

@@ -90,13 +90,13 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, max_size=12).map(" ".join))
 def test_any_arrangement_of_its_pieces_is_worked_out_as_python_would_or_refused(text: str) -> None:
     try:
-        found = evaluate_amount(text, KNOWN)
+        value = evaluate_amount(text, KNOWN)
     except AmountError:
         return
     plain = re.sub(r"(?<![.\w])bytes$", "", text.strip()).strip()
     assert not any(isinstance(n, ast.Pow) for n in ast.walk(ast.parse(plain)))
     expected = eval(plain, {"__builtins__": {}}, KNOWN)
-    assert math.isclose(found, float(expected))
+    assert math.isclose(value, float(expected))
 
 
 @pytest.mark.parametrize(("amount", "unit"), [("60 KiB", "KiB"), ("2 * x.nbytes + 1 MB", "MB")])

@@ -10,8 +10,8 @@ from grader.cases.vary import resized_case
 
 
 def test_a_sibling_draws_no_whole_number_below_those_that_are_written_out() -> None:
-    given = {"one": {"prompt": {"array": [1, 2, 3], "dtype": "int64"}}}
-    other = resized_case(read_cases(given)[0]["one"], 20)
+    written = {"one": {"prompt": {"array": [1, 2, 3], "dtype": "int64"}}}
+    other = resized_case(read_cases(written)[0]["one"], 20)
     assert other is not None
     prompt = draw_inputs(other, 1, lambda *_: ())["prompt"]
     assert prompt.shape == (23,)

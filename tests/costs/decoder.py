@@ -1,4 +1,4 @@
-"""The decoder that the costs are of, as a program of torch: what is counted is counted on it."""
+"""The decoder of `grader.costs.transformer` in torch, on which the tests count."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Settings = dict[str, Any]
 
 
 class _FusedNorm(torch.autograd.Function):
-    """RMSNorm as the fused kernel of CUDA does it: its input is kept, and a number per token."""
+    """RMSNorm like the fused CUDA kernel: it keeps its input and one number per token."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
@@ -46,7 +46,7 @@ class Norm(nn.Module):
 
 
 def line(fan_in: int, fan_out: int) -> nn.Linear:
-    """A projection without a bias."""
+    """Return a projection without a bias."""
     return nn.Linear(fan_in, fan_out, bias=False)
 
 
@@ -82,7 +82,7 @@ class Layer(nn.Module):
         return x + torch.as_tensor(self.down(grown))
 
     def core(self, q: Tensor, k: Tensor, v: Tensor, hidden: Tensor) -> Tensor:
-        """Scores, softmax, averages of the values: (batch, seq, width)."""
+        """Return averages of the values by attention: (batch, seq, width)."""
         batch, _, seq, _ = q.shape
         if self.fused:
             grouped: dict[str, Any] = {}
@@ -99,13 +99,13 @@ class Layer(nn.Module):
 
 
 def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Positions by rotation: halves of a head are turned against each other."""
-    one, other = x.chunk(2, -1)
-    return x * cos + torch.cat([-other, one], -1) * sin
+    """Rotate the two halves of a head against each other, by position."""
+    first, second = x.chunk(2, -1)
+    return x * cos + torch.cat([-second, first], -1) * sin
 
 
 class Decoder(nn.Module):
-    """Token ids to the loss of the next ones."""
+    """A model from token ids to the loss of the next tokens."""
 
     def __init__(self, s: Settings) -> None:
         super().__init__()
@@ -131,8 +131,8 @@ class Decoder(nn.Module):
         )
 
 
-def of(settings: Settings, dtype: torch.dtype) -> tuple[Decoder, tuple[Any, ...]]:
-    """A decoder, and what it is called with: ids, labels, a rotation, what the mask hides."""
+def build(settings: Settings, dtype: torch.dtype) -> tuple[Decoder, tuple[Any, ...]]:
+    """Return a decoder and its arguments: ids, labels, a rotation, the mask of hidden pairs."""
     batch, seq, vocab = (settings[name] for name in ("batch", "seq", "vocab"))
     ids, labels = torch.randint(vocab, (2, batch, seq)).unbind()
     cos, sin = (torch.randn(seq, settings["width"] // settings["heads"]).to(dtype) for _ in "cs")

@@ -1,4 +1,4 @@
-"""Formulas: what Python works out, what a script does, and settings that cannot be."""
+"""Formulas in Python and in JavaScript, and invalid settings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LARGE = {
 
 
 def every_formula(model: CostModel) -> list[str]:
-    """All that are shown, worked out on the way or decide what can be."""
+    """Return the formulas of costs, rules, rows and cells."""
     rows = [row for table in model.tables for row in table.rows]
     cells = [cell for row in rows for cell in row.cells if isinstance(cell, CostCell)]
     return [
@@ -44,7 +44,7 @@ def every_formula(model: CostModel) -> list[str]:
 
 @each("model", MODELS.values())
 def test_a_formula_in_javascript_says_what_it_does_in_python(model: CostModel) -> None:
-    """Back again it is the same tree; BigInt divides as // does where nothing is negative."""
+    """Translated back, it is the same tree.  BigInt divides like // if nothing is negative."""
     for formula in every_formula(model):
         text = to_javascript(formula).removeprefix("s => ")
         back = "".join(map(_plain, re.findall(r"s\.\w+|\w+|\W", text)))
@@ -63,9 +63,9 @@ def _plain(word: str) -> str:
 def test_nothing_in_a_formula_is_negative(
     monkeypatch: pytest.MonkeyPatch, name: str, preset: str
 ) -> None:
-    def subtract(one: int, other: int) -> int:
-        assert one >= other
-        return one - other
+    def subtract(first: int, second: int) -> int:
+        assert first >= second
+        return first - second
 
     monkeypatch.setitem(formulas._OPERATIONS, ast.Sub, subtract)
     model = MODELS[name]
@@ -75,10 +75,10 @@ def test_nothing_in_a_formula_is_negative(
             *setting.slider_values()[4:20:5],
             setting.most,
         ):
-            taken, _ = model.resolve_settings({**model.presets[preset], setting.name: stop})
-            known = model.formula_values(taken)
+            settings, _ = model.resolve_settings({**model.presets[preset], setting.name: stop})
+            values = model.formula_values(settings)
             for formula in every_formula(model):
-                evaluate_formula(formula, known)
+                evaluate_formula(formula, values)
     monkeypatch.setitem(formulas._OPERATIONS, ast.Sub, operator.sub)
 
 
@@ -90,12 +90,12 @@ def test_only_arithmetic_over_names_is_a_formula() -> None:
 
 
 @each(
-    ("number", "near", "found"),
+    ("number", "near", "divisor"),
     [(4096, 48, 32), (4096, 50, 64), (32, 5, 4), (7, 3, 1), (7, 6, 7), (12, 12, 12), (1, 9, 1),
      (6, 100, 6), (499_999_993, 10_000, 1)],
 )  # fmt: skip
-def test_the_nearest_divisor(number: int, near: int, found: int) -> None:
-    assert nearest_divisor(number, near) == found
+def test_the_nearest_divisor(number: int, near: int, divisor: int) -> None:
+    assert nearest_divisor(number, near) == divisor
 
 
 @each(
@@ -112,16 +112,17 @@ def test_how_a_number_reads(unit: str, number: int, over: int, text: str) -> Non
 
 
 def test_whole_numbers_are_exact_however_large() -> None:
-    taken, notes = MODEL.resolve_settings({**MODEL.presets["7b"], **LARGE, "attention": "explicit"})
-    known = MODEL.formula_values(taken)
+    large = {**MODEL.presets["7b"], **LARGE, "attention": "explicit"}
+    settings, notes = MODEL.resolve_settings(large)
+    values = MODEL.formula_values(settings)
     assert notes == []
-    assert known["pairs"] == 4 * 10**9 * 10**9 * 10**18 * 10**9
-    assert known["pairs"] > 2**150
+    assert values["pairs"] == 4 * 10**9 * 10**9 * 10**18 * 10**9
+    assert values["pairs"] > 2**150
 
 
-def sentences(**wanted: int) -> tuple[list[str], dict[str, Any]]:
-    taken, notes = MODEL.resolve_settings({**MODEL.presets["7b"], **wanted})
-    return notes, {name: taken[name] for name in wanted}
+def sentences(**sizes: int) -> tuple[list[str], dict[str, Any]]:
+    settings, notes = MODEL.resolve_settings({**MODEL.presets["7b"], **sizes})
+    return notes, {name: settings[name] for name in sizes}
 
 
 def test_what_cannot_be_gets_a_sentence_and_the_nearest_that_can() -> None:
@@ -136,13 +137,13 @@ def test_what_cannot_be_gets_a_sentence_and_the_nearest_that_can() -> None:
          "gpus -3: from 1 to 1,000,000,000; 1 is counted."],
         {"layers": 1, "gpus": 1},
     )  # fmt: skip
-    notes, taken = sentences(width=10**20, heads=10**20, kv_heads=10**20)
-    assert taken == {"width": 10**9, "heads": 10_000, "kv_heads": 10_000}
+    notes, settings = sentences(width=10**20, heads=10**20, kv_heads=10**20)
+    assert settings == {"width": 10**9, "heads": 10_000, "kv_heads": 10_000}
     assert [note.split(":")[0] for note in notes] == [
         f"{name} 100,000,000,000,000,000,000" for name in ("width", "heads", "kv_heads")
     ]
-    notes, taken = sentences(width=7, heads=7)
-    assert taken == {"width": 6, "heads": 3}
+    notes, settings = sentences(width=7, heads=7)
+    assert settings == {"width": 6, "heads": 3}
     assert notes[0] == "width 7: rotation needs an even width; 6 is counted."
     assert sentences(heads=10**6)[0][0] == (
         "heads 1,000,000: heads split a width of 4,096 into even parts; 2,048 is counted."

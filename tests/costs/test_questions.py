@@ -1,6 +1,6 @@
-"""Where questions of the bank ask for the same numbers, their references give what is shown here.
+"""The references of questions give the same numbers as `grader.costs`.
 
-A reference has to stand alone, because it runs in a worker: so equality is a test.
+A reference runs in a worker and cannot import the formulas, so a test compares them.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ def reference(question: str) -> Program:
     return load_text(bank.load([ROOT], question).reference)
 
 
-def values(given: dict[str, int | str], **changed: int | str) -> Values:
-    return MODEL.formula_values({**given, **changed})
+def values(settings: dict[str, int | str], **changed: int | str) -> Values:
+    return MODEL.formula_values({**settings, **changed})
 
 
-def product(name: str, known: Values) -> tuple[int, int]:
-    """FLOPs and bytes of all products of a name."""
-    (row,) = [row for one in MODEL.tables if one.title.startswith("Products")
-              for row in one.rows if row.cells[0] == name]  # fmt: skip
-    flops, moved = (row.cells[at] for at in (3, 4))
+def product(name: str, costs: Values) -> tuple[int, int]:
+    """Return FLOPs and bytes of all products of this name."""
+    (row,) = [row for table in MODEL.tables if table.title.startswith("Products")
+              for row in table.rows if row.cells[0] == name]  # fmt: skip
+    flops, moved = (row.cells[column] for column in (3, 4))
     assert isinstance(flops, CostCell)
     assert isinstance(moved, CostCell)
-    return evaluate_formula(flops.formulas[0], known), evaluate_formula(moved.formulas[0], known)
+    return evaluate_formula(flops.formulas[0], costs), evaluate_formula(moved.formulas[0], costs)
 
 
 @each(
@@ -40,62 +40,62 @@ def product(name: str, known: Values) -> tuple[int, int]:
     [("bf16_mixed", "mixed"), ("torch_pure_bf16", "bf16"), ("torch_autocast", "fp32")],
 )
 def test_state_is_that_of_the_planning_sheet(recipe: str, precision: str) -> None:
-    known = values(LLAMA_2, precision=precision)
-    plan = reference("adam-7b-memory").training_state(known["params"], recipe)
-    assert known["weights"] == plan["weights"]
-    assert known["gradients"] == plan["grads"]
-    assert known["moments"] == plan["exp_avg"] + plan["exp_avg_sq"]
-    assert known["master"] == plan["master"]
-    assert known["state"] == plan["total"]
+    costs = values(LLAMA_2, precision=precision)
+    plan = reference("adam-7b-memory").training_state(costs["params"], recipe)
+    assert costs["weights"] == plan["weights"]
+    assert costs["gradients"] == plan["grads"]
+    assert costs["moments"] == plan["exp_avg"] + plan["exp_avg_sq"]
+    assert costs["master"] == plan["master"]
+    assert costs["state"] == plan["total"]
 
 
 @each("stage", range(4))
 @each("gpus", [1, 64, 5])
 def test_a_stage_of_zero_leaves_the_same_share(stage: int, gpus: int) -> None:
-    known = values(LLAMA_2, zero=str(stage), gpus=gpus)
-    share = reference("adam-7b-memory").zero_bytes_per_gpu(known["params"], stage, gpus)
-    over = known["state"] - share
-    assert 0 <= over <= 16  # a share of elements is rounded up
-    assert not over or known["params"] % gpus
+    costs = values(LLAMA_2, zero=str(stage), gpus=gpus)
+    share = reference("adam-7b-memory").zero_bytes_per_gpu(costs["params"], stage, gpus)
+    excess = costs["state"] - share
+    assert 0 <= excess <= 16  # a share of elements is rounded up
+    assert not excess or costs["params"] % gpus
 
 
-@each("given", [LLAMA_2, LLAMA_3])
+@each("settings", [LLAMA_2, LLAMA_3])
 @each("recompute", ["none", "layer"])
 def test_most_activations_at_once_are_those_of_the_plan(
-    given: dict[str, int | str], recompute: str
+    settings: dict[str, int | str], recompute: str
 ) -> None:
-    known = values(given, recompute=recompute)
+    costs = values(settings, recompute=recompute)
     sizes = {
-        "layers": known["layers"], "d": known["width"], "heads": known["heads"],
-        "kv_heads": known["kv_heads"], "f": known["ffn"], "vocab": known["vocab"],
+        "layers": costs["layers"], "d": costs["width"], "heads": costs["heads"],
+        "kv_heads": costs["kv_heads"], "f": costs["ffn"], "vocab": costs["vocab"],
     }  # fmt: skip
     plan = reference("adam-7b-memory").activation_bytes(
-        sizes, known["tokens"], recompute == "layer"
+        sizes, costs["tokens"], recompute == "layer"
     )
-    assert known["most"] == plan
+    assert costs["most"] == plan
 
 
 def test_the_ledger_of_a_block_is_that_of_seventy_billion() -> None:
-    ledger, known = reference("roofline-and-ledger"), values(SEVENTY)
-    sizes = [known[name] for name in ("width", "heads", "kv_heads", "head", "ffn")]
-    asked = ledger.ledger(known["layers"], *sizes, known["tokens"])
+    ledger, costs = reference("roofline-and-ledger"), values(SEVENTY)
+    sizes = [costs[name] for name in ("width", "heads", "kv_heads", "head", "ffn")]
+    expected = ledger.ledger(costs["layers"], *sizes, costs["tokens"])
     # The question leaves out what is fp32: a number per norm, and one per head.
-    fp32 = 4 * (2 + known["heads"]) * known["tokens"] * known["layers"]
-    assert known["layers_kept"] - fp32 == asked["saved"]
-    assert values(SEVENTY, recompute="layer")["layers_kept"] == asked["residual"]
+    fp32 = 4 * (2 + costs["heads"]) * costs["tokens"] * costs["layers"]
+    assert costs["layers_kept"] - fp32 == expected["saved"]
+    assert values(SEVENTY, recompute="layer")["layers_kept"] == expected["residual"]
     explicit = values(SEVENTY, attention="explicit")["layers_kept"]
-    numbers = 4 * known["heads"] * known["tokens"] * known["layers"]
-    assert explicit - (known["layers_kept"] - numbers) == asked["stored"]
-    assert known["state"] == ledger.per_parameter() * known["params"]
-    block = known["params"] - 2 * known["vocab"] * known["width"]
-    norms = (2 * known["layers"] + 1) * known["width"]
-    assert block - norms == known["layers"] * ledger.block(known["width"])
+    numbers = 4 * costs["heads"] * costs["tokens"] * costs["layers"]
+    assert explicit - (costs["layers_kept"] - numbers) == expected["stored"]
+    assert costs["state"] == ledger.per_parameter() * costs["params"]
+    block = costs["params"] - 2 * costs["vocab"] * costs["width"]
+    norms = (2 * costs["layers"] + 1) * costs["width"]
+    assert block - norms == costs["layers"] * ledger.block(costs["width"])
 
 
 def test_a_product_has_the_work_and_traffic_of_the_roofline() -> None:
-    ledger, known = reference("roofline-and-ledger"), values(SEVENTY)
-    sizes = known["tokens"], known["width"], known["ffn"]
-    flops, moved = (one // known["layers"] for one in product("gate", known))
+    ledger, costs = reference("roofline-and-ledger"), values(SEVENTY)
+    sizes = costs["tokens"], costs["width"], costs["ffn"]
+    flops, moved = (amount // costs["layers"] for amount in product("gate", costs))
     assert (flops, moved) == (ledger.work(*sizes), ledger.traffic(*sizes))
 
 
@@ -103,12 +103,12 @@ def test_serving_costs_what_the_question_about_decoding_says() -> None:
     program: Any = reference("decode-on-paper")
     assert program.KV == 1  # its cache is in fp8
     program = load_text(bank.load([ROOT], "decode-on-paper").reference, "KV = 2")
-    known = values(LLAMA_3, width=5120, layers=48, heads=40, seq=12000, batch=24)
-    sizes = [known[name] for name in ("layers", "heads", "kv_heads", "head", "seq", "batch")]
-    assert program.cache(*sizes) == {"kv_token": known["kv_token"], "kv_total": known["cache"]}
-    asked = program.decode(*sizes, known["matrices"])
-    assert known["decoded"] / known["read"] == asked["decode_intensity"]
-    assert known["read"] == program.traffic(known["cache"], known["matrices"], known["batch"])
+    costs = values(LLAMA_3, width=5120, layers=48, heads=40, seq=12000, batch=24)
+    sizes = [costs[name] for name in ("layers", "heads", "kv_heads", "head", "seq", "batch")]
+    assert program.cache(*sizes) == {"kv_token": costs["kv_token"], "kv_total": costs["cache"]}
+    expected = program.decode(*sizes, costs["matrices"])
+    assert costs["decoded"] / costs["read"] == expected["decode_intensity"]
+    assert costs["read"] == program.traffic(costs["cache"], costs["matrices"], costs["batch"])
     layers, heads, _, head, seq, _ = sizes
-    each_prompt = known["pairs"] // known["batch"]  # hidden pairs counted
+    each_prompt = costs["pairs"] // costs["batch"]  # hidden pairs counted
     assert each_prompt == program.attention(layers, heads, head, seq * seq)

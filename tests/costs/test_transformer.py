@@ -1,4 +1,4 @@
-"""What a decoder costs, against torch: parameters, gradients, state, what is kept, FLOPs, bytes."""
+"""The costs of a decoder against torch: parameters, gradients, state, kept bytes, FLOPs."""
 
 from __future__ import annotations
 
@@ -35,87 +35,87 @@ CHOICES = list(
 
 
 def settings(**changed: int | str) -> dict[str, Any]:
-    found = SIZES | changed
-    if not GROUPED and found["attention"] == "fused":
-        found["kv_heads"] = found["heads"]
-    return found
+    config = SIZES | changed
+    if not GROUPED and config["attention"] == "fused":
+        config["kv_heads"] = config["heads"]
+    return config
 
 
-def values(given: dict[str, Any]) -> Values:
-    taken, notes = MODEL.resolve_settings(given)
-    assert (taken, notes) == (given, [])
+def values(config: dict[str, Any]) -> Values:
+    taken, notes = MODEL.resolve_settings(config)
+    assert (taken, notes) == (config, [])
     return MODEL.formula_values(taken)
 
 
-def listed(view: str, known: Values) -> Iterator[tuple[str, tuple[int, ...], CostCell]]:
-    """The rows that are there of the tables of a view: title and name, shape, last cell."""
+def listed(view: str, numbers: Values) -> Iterator[tuple[str, tuple[int, ...], CostCell]]:
+    """Yield title and name, shape and last cell of the visible rows of a view."""
     for table in MODEL.tables:
         for row in table.rows if table.view == view else ():
-            if evaluate_formula(row.condition, known):
+            if evaluate_formula(row.condition, numbers):
                 shape, last = row.cells[1], row.cells[-1]
                 assert isinstance(shape, CostCell)
                 assert isinstance(last, CostCell)
-                sizes = tuple(evaluate_formula(one, known) for one in shape.formulas)
+                sizes = tuple(evaluate_formula(formula, numbers) for formula in shape.formulas)
                 yield f"{table.title}: {row.cells[0]}", sizes, last
 
 
 def nbytes(tensors: Iterable[torch.Tensor]) -> int:
-    return sum(one.numel() * one.element_size() for one in tensors)
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
 
-def kept_by_torch(given: dict[str, Any]) -> Counter[tuple[int, int]]:
-    """Elements and bytes of each storage that is kept; the batch and constants are not counted."""
-    model, call = decoder.of(given, DTYPES[given["precision"]])
+def kept_by_torch(config: dict[str, Any]) -> Counter[tuple[int, int]]:
+    """Count elements and bytes of each storage that is kept, without the batch and constants."""
+    model, call = decoder.build(config, DTYPES[config["precision"]])
     ids, labels, turn, hidden = call
     with saved_for_backward(*model.parameters(), ids, labels, *turn, hidden) as kept:
         model(*call)
-    found = Counter(
-        (one.untyped_storage().nbytes() // one.element_size(), one.element_size())
-        for one in kept.values()
-        if one.untyped_storage().nbytes()
+    storages = Counter(
+        (tensor.untyped_storage().nbytes() // tensor.element_size(), tensor.element_size())
+        for tensor in kept.values()
+        if tensor.untyped_storage().nbytes()
     )
-    return found - Counter([(1, 4)])  # how many labels the loss is a mean of: a scalar
+    return storages - Counter([(1, 4)])  # a scalar: the number of labels that the loss averages
 
 
 @each(("precision", "attention", "recompute", "more"), CHOICES)
 def test_what_is_kept_for_backward_is_what_autograd_saves_tensor_by_tensor(
     precision: str, attention: str, recompute: str, more: dict[str, Any]
 ) -> None:
-    given = settings(precision=precision, attention=attention, recompute=recompute, **more)
-    known, expected = values(given), Counter[tuple[int, int]]()
-    for name, shape, kept in listed("activations", known):
+    config = settings(precision=precision, attention=attention, recompute=recompute, **more)
+    numbers, expected = values(config), Counter[tuple[int, int]]()
+    for name, shape, kept in listed("activations", numbers):
         elements = torch.Size(shape).numel()
-        if held := evaluate_formula(kept.formulas[0], known):
-            times = given["layers"] if "each layer" in name else 1
-            expected[elements, held // elements] += times
-    assert kept_by_torch(given) == expected
-    assert known["kept"] == sum(n * size * times for (n, size), times in expected.items())
+        if nbytes_kept := evaluate_formula(kept.formulas[0], numbers):
+            times = config["layers"] if "each layer" in name else 1
+            expected[elements, nbytes_kept // elements] += times
+    assert kept_by_torch(config) == expected
+    assert numbers["kept"] == sum(n * size * times for (n, size), times in expected.items())
 
 
-def rebuilt(given: dict[str, Any]) -> int:
-    """Bytes that one layer keeps where nothing is recomputed and not as it is set."""
-    plain = values(given | {"recompute": "none"})["layers_kept"]
-    return (plain - values(given)["layers_kept"]) // int(given["layers"])
+def rebuilt(config: dict[str, Any]) -> int:
+    """Return the bytes of one layer that are kept only if nothing is recomputed."""
+    plain = values(config | {"recompute": "none"})["layers_kept"]
+    return (plain - values(config)["layers_kept"]) // int(config["layers"])
 
 
 @each(("precision", "attention", "recompute", "more"), CHOICES)
 def test_at_the_most_a_layer_is_rebuilt_or_the_loss_has_its_gradients(
     precision: str, attention: str, recompute: str, more: dict[str, Any]
 ) -> None:
-    given = settings(precision=precision, attention=attention, recompute=recompute, **more)
-    known = values(given)
-    assert known["rebuilt"] == rebuilt(given)
-    at_loss = known["head_kept"] + 2 * 4 * given["batch"] * given["seq"] * given["vocab"]
-    assert known["most"] == known["layers_kept"] + max(at_loss, rebuilt(given))
+    config = settings(precision=precision, attention=attention, recompute=recompute, **more)
+    numbers = values(config)
+    assert numbers["rebuilt"] == rebuilt(config)
+    at_loss = numbers["head_kept"] + 2 * 4 * config["batch"] * config["seq"] * config["vocab"]
+    assert numbers["most"] == numbers["layers_kept"] + max(at_loss, rebuilt(config))
 
 
-def counted(given: dict[str, Any]) -> tuple[int, int]:
-    """FLOPs of forward and backward by torch's counter, which leaves out the CPU's fused kernel."""
+def counted(config: dict[str, Any]) -> tuple[int, int]:
+    """Count FLOPs of forward and backward with torch's counter and the CPU's fused kernel."""
 
     counts: Any = flop_counter
 
-    def each_head(q: Any, k: Any, v: Any) -> Any:  # not all versions know of groups
-        return q, *((*one[:1], q[1], *one[2:]) for one in (k, v))
+    def each_head(q: Any, k: Any, v: Any) -> Any:  # some versions do not support groups
+        return q, *((*shape[:1], q[1], *shape[2:]) for shape in (k, v))
 
     def forward(q: Any, k: Any, v: Any, *_: Any, **__: Any) -> int:
         return int(counts.sdpa_flop_count(*each_head(q, k, v)))
@@ -125,7 +125,7 @@ def counted(given: dict[str, Any]) -> tuple[int, int]:
 
     fused = ATEN._scaled_dot_product_flash_attention_for_cpu
     fused_backward = ATEN._scaled_dot_product_flash_attention_for_cpu_backward
-    model, call = decoder.of(given, DTYPES[given["precision"]])
+    model, call = decoder.build(config, DTYPES[config["precision"]])
     counter = flop_counter.FlopCounterMode(
         display=False, custom_mapping={fused: forward, fused_backward: backward}
     )
@@ -151,10 +151,10 @@ def test_three_tensors_of_the_vocabulary_are_alive_in_fp32_at_the_loss(precision
 def test_flops_are_those_that_torch_counts(
     precision: str, attention: str, recompute: str, more: dict[str, Any]
 ) -> None:
-    given = settings(precision=precision, attention=attention, recompute=recompute, **more)
-    known = values(given)
-    assert counted(given) == (known["forward"], known["backward"] + known["recomputed"])
-    assert known["step"] == known["forward"] + known["backward"] + known["recomputed"]
+    config = settings(precision=precision, attention=attention, recompute=recompute, **more)
+    numbers = values(config)
+    assert counted(config) == (numbers["forward"], numbers["backward"] + numbers["recomputed"])
+    assert numbers["step"] == numbers["forward"] + numbers["backward"] + numbers["recomputed"]
 
 
 class Moved(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -175,32 +175,33 @@ class Moved(TorchDispatchMode):  # type: ignore[no-untyped-call]
 @each("precision", ["fp32", "bf16"])
 @each("attention", ["fused", "explicit"])
 def test_products_move_their_factors_and_results(precision: str, attention: str) -> None:
-    given = settings(precision=precision, attention=attention)
-    model, call = decoder.of(given, DTYPES[precision])
+    config = settings(precision=precision, attention=attention)
+    model, call = decoder.build(config, DTYPES[precision])
     with Moved() as moved:  # type: ignore[no-untyped-call]
         model(*call)
-    assert moved.nbytes == values(given)["moved"]
+    assert moved.nbytes == values(config)["moved"]
 
 
 @each("more", [{}, {"mlp": "plain", "output": "tied"}, {"kv_heads": 1}])
 def test_parameters_and_gradients_have_the_shapes_that_are_listed(more: dict[str, Any]) -> None:
-    given = settings(attention="explicit", **more)
-    model, call = decoder.of(given, torch.float32)
+    config = settings(attention="explicit", **more)
+    model, call = decoder.build(config, torch.float32)
     torch.autograd.backward(model(*call))
-    known, expected = values(given), Counter[tuple[int, ...]]()
-    for _, shape, elements in listed("parameters", known):
+    numbers, expected = values(config), Counter[tuple[int, ...]]()
+    for _, shape, elements in listed("parameters", numbers):
         expected[shape] += (
-            evaluate_formula(elements.formulas[0], known) // torch.Size(shape).numel()
+            evaluate_formula(elements.formulas[0], numbers) // torch.Size(shape).numel()
         )
-    found = list(model.parameters())
-    assert Counter(tuple(one.shape) for one in found) == expected
-    assert Counter(tuple(one.grad.shape) for one in found if one.grad is not None) == expected
-    assert sum(one.numel() for one in found) == known["params"]
+    weights = list(model.parameters())
+    gradients = [weight.grad for weight in weights if weight.grad is not None]
+    assert Counter(tuple(weight.shape) for weight in weights) == expected
+    assert Counter(tuple(gradient.shape) for gradient in gradients) == expected
+    assert sum(weight.numel() for weight in weights) == numbers["params"]
 
 
 OPTIMIZERS: dict[str, Any] = {
-    "sgd": lambda found: torch.optim.SGD(found, 0.1),
-    "momentum": lambda found: torch.optim.SGD(found, 0.1, momentum=0.9),
+    "sgd": lambda weights: torch.optim.SGD(weights, 0.1),
+    "momentum": lambda weights: torch.optim.SGD(weights, 0.1, momentum=0.9),
     "adam": torch.optim.AdamW,
 }
 
@@ -209,25 +210,25 @@ OPTIMIZERS: dict[str, Any] = {
 @each("optimizer", ["sgd", "momentum", "adam"])
 def test_state_is_what_a_real_step_of_the_optimizer_leaves(precision: str, optimizer: str) -> None:
     """AdamW's counters of steps, a scalar per tensor on the CPU, are left out."""
-    given = settings(precision=precision, optimizer=optimizer)
-    model, call = decoder.of(given, DTYPES[precision])
+    config = settings(precision=precision, optimizer=optimizer)
+    model, call = decoder.build(config, DTYPES[precision])
     torch.autograd.backward(model(*call))
     weights = list(model.parameters())
-    grads = [one.grad for one in weights if one.grad is not None]
+    grads = [weight.grad for weight in weights if weight.grad is not None]
     stepped, master = weights, []
     if precision == "mixed":
-        stepped = master = [torch.nn.Parameter(one.detach().float()) for one in weights]
-        for one, grad in zip(master, grads, strict=True):
-            one.grad = grad.float()
-    made = OPTIMIZERS[optimizer](stepped)
-    made.step()
-    state = (one for slots in made.state.values() for one in slots.values())
-    moments = nbytes(one for one in state if isinstance(one, torch.Tensor) and one.ndim)
-    known = values(given)
-    assert known["weights"] == nbytes(weights)
-    assert known["gradients"] == nbytes(grads)
-    assert (known["moments"], known["master"]) == (moments, nbytes(master))
-    assert known["state"] == nbytes([*weights, *grads, *master]) + moments
+        stepped = master = [torch.nn.Parameter(weight.detach().float()) for weight in weights]
+        for weight, grad in zip(master, grads, strict=True):
+            weight.grad = grad.float()
+    stepper = OPTIMIZERS[optimizer](stepped)
+    stepper.step()
+    state = (slot for slots in stepper.state.values() for slot in slots.values())
+    moments = nbytes(slot for slot in state if isinstance(slot, torch.Tensor) and slot.ndim)
+    numbers = values(config)
+    assert numbers["weights"] == nbytes(weights)
+    assert numbers["gradients"] == nbytes(grads)
+    assert (numbers["moments"], numbers["master"]) == (moments, nbytes(master))
+    assert numbers["state"] == nbytes([*weights, *grads, *master]) + moments
 
 
 @each(
@@ -236,14 +237,15 @@ def test_state_is_what_a_real_step_of_the_optimizer_leaves(precision: str, optim
      ("small-124m", 123_551_232)],
 )  # fmt: skip
 def test_presets_have_the_parameters_of_their_names(preset: str, params: int) -> None:
-    given: dict[str, Any] = dict(MODEL.presets[preset])
+    config: dict[str, Any] = dict(MODEL.presets[preset])
     with torch.device("meta"):
-        found = decoder.Decoder(given)
-    assert sum(one.numel() for one in found.parameters()) == values(given)["params"] == params
+        model = decoder.Decoder(config)
+    assert sum(weight.numel() for weight in model.parameters()) == params
+    assert values(config)["params"] == params
 
 
 def test_a_step_is_never_more_than_four_thirds_of_one_that_recomputes_nothing() -> None:
-    """One forward pass of the layers more, but for the down projection, whose result none needs."""
-    given: dict[str, Any] = dict(MODEL.presets["70b"])
-    plain, again = (values(given | {"recompute": how})["step"] for how in ("none", "layer"))
+    """Recomputing adds a forward pass of the layers, without the down projection."""
+    config: dict[str, Any] = dict(MODEL.presets["70b"])
+    plain, again = (values(config | {"recompute": how})["step"] for how in ("none", "layer"))
     assert 1.2 < again / plain < 4 / 3

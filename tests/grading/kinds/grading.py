@@ -38,12 +38,12 @@ class Desk:
 
     def evaluation(self, source: str = "", seed: int = 1) -> Evaluation:
         layers = [self.question.reference, source.encode()]
-        mine = self._program(self.theirs, "submission", layers)
-        return Evaluation(self.question, seed, mine, self.reference)
+        submission = self._program(self.theirs, "submission", layers)
+        return Evaluation(self.question, seed, submission, self.reference)
 
     def check(self, check_id: str, **changes: Any) -> Check:
-        found = next(c for c in self.question.spec.checks if c.id == check_id)
-        return found.model_copy(update=changes)
+        check = next(c for c in self.question.spec.checks if c.id == check_id)
+        return check.model_copy(update=changes)
 
     def result(
         self, check_id: str, source: str = "", *, seed: int = 1, **changes: Any

@@ -30,22 +30,22 @@ code:
 
 
 def written(
-    folder: Path, rest: str, reference: str, *, uses: str = "numpy", ideas: str = ""
+    folder: Path, spec: str, reference: str, *, uses: str = "numpy", ideas: str = ""
 ) -> Path:
     code = textwrap.indent(textwrap.dedent(reference), " " * 4)
     if ideas:
         code += "\n  ideas: |\n" + textwrap.indent(textwrap.dedent(ideas), " " * 4)
     path = folder / "one.yaml"
     head = HEAD.format(name="One file", uses=uses, reference=code)
-    path.write_text(head + textwrap.dedent(rest), encoding="utf-8")
+    path.write_text(head + textwrap.dedent(spec), encoding="utf-8")
     return path
 
 
 @contextmanager
 def opened(
-    folder: Path, rest: str, reference: str, *, uses: str = "numpy", ideas: str = ""
+    folder: Path, spec: str, reference: str, *, uses: str = "numpy", ideas: str = ""
 ) -> Iterator[GradingSession]:
-    path = written(folder, rest, reference, uses=uses, ideas=ideas)
+    path = written(folder, spec, reference, uses=uses, ideas=ideas)
     with GradingSession(load([path], "one")) as session:
         yield session
 

@@ -83,12 +83,12 @@ class Claims(RemoteProgram):
 def checked(evaluation: Evaluation, program: Claims) -> None:
     for check in evaluation.question.spec.checks:
         with np.errstate(all="ignore"):  # as while grading
-            found = run_check(evaluation.with_submission(program), check)
-        assert isinstance(found, CheckResult)
-        assert isinstance(found.verdict, Verdict)
-        assert found.message
-        assert len(found.message) < 5000
-        assert not found.failing or found.verdict is not Verdict.PASS
+            result = run_check(evaluation.with_submission(program), check)
+        assert isinstance(result, CheckResult)
+        assert isinstance(result.verdict, Verdict)
+        assert result.message
+        assert len(result.message) < 5000
+        assert not result.failing or result.verdict is not Verdict.PASS
 
 
 @pytest.fixture(scope="module", params=["deviations", "ledger"])

@@ -65,22 +65,22 @@ PICKED = RIGHT + "\ndef causes():\n    return ['labels', 'rate', 'pieces']\n"
 
 @pytest.fixture(scope="module")
 def choosing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSession]:
-    with opened(tmp_path_factory.mktemp("bank"), CHOICES, CHOSEN) as found:
-        yield found
+    with opened(tmp_path_factory.mktemp("bank"), CHOICES, CHOSEN) as session:
+        yield session
 
 
 @contextmanager
-def asking(folder: Path, rest: str = CAUSES) -> Iterator[GradingSession]:
-    path = written(folder, rest, PICKED)
+def asking(folder: Path, spec: str = CAUSES) -> Iterator[GradingSession]:
+    path = written(folder, spec, PICKED)
     path.write_text(path.read_text().replace("starter_holds: []", "hints: []"))
-    with GradingSession(load([path], "one")) as found:
-        yield found
+    with GradingSession(load([path], "one")) as session:
+        yield session
 
 
 @pytest.fixture(scope="module")
 def picking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSession]:
-    with asking(tmp_path_factory.mktemp("bank")) as found:
-        yield found
+    with asking(tmp_path_factory.mktemp("bank")) as session:
+        yield session
 
 
 def picked(session: GradingSession, causes: str, factor: int = 2) -> Report:
@@ -108,11 +108,11 @@ def test_wrong_choices_are_counted_without_saying_which(
     choosing: GradingSession, answers: str, message: str
 ) -> None:
     report = graded(choosing, f"WHY = {answers}\n{RIGHT}")
-    found = of(report, "why")
+    result = of(report, "why")
     verdict = Verdict.PASS if message == "2 of 2 right" else Verdict.FAIL
-    assert (found.verdict, found.message) == (verdict, message)
+    assert (result.verdict, result.message) == (verdict, message)
     assert not report.misconceptions
-    assert not found.failing, "a case has nothing to do with it"
+    assert not result.failing, "a case has nothing to do with it"
 
 
 def test_a_reference_that_chooses_what_nobody_can_is_at_fault(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_reference_that_chooses_what_nobody_can_is_at_fault(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("choice", "said"),
+    ("choice", "message"),
     [
         ("fell: {ask: Why?, answers: {a: One.}}", "at least 2 entries"),
         ("fell: {ask: Why?, answers: {ab: One., b: Two.}}", "ab"),
@@ -131,9 +131,9 @@ def test_a_reference_that_chooses_what_nobody_can_is_at_fault(tmp_path: Path) ->
         ("Fell: {ask: Why?, answers: {a: One., b: Two.}}", "Fell"),
     ],
 )
-def test_a_choice_that_is_none_is_refused(tmp_path: Path, choice: str, said: str) -> None:
-    rest = CHOICES[: CHOICES.index("      fell:")] + f"      {choice}\n"
-    with pytest.raises(BankError, match=said), opened(tmp_path, rest, CHOSEN):
+def test_a_choice_that_is_none_is_refused(tmp_path: Path, choice: str, message: str) -> None:
+    spec = CHOICES[: CHOICES.index("      fell:")] + f"      {choice}\n"
+    with pytest.raises(BankError, match=message), opened(tmp_path, spec, CHOSEN):
         pass
 
 
@@ -157,23 +157,23 @@ def test_a_choice_that_is_none_is_refused(tmp_path: Path, choice: str, said: str
 def test_what_is_missed_is_counted_and_what_is_innocent_is_cleared(
     picking: GradingSession, causes: str, message: str, points: int
 ) -> None:
-    found = of(picked(picking, causes), "named")
-    assert found.verdict is (Verdict.PASS if points == 60 else Verdict.FAIL)
-    assert found.message.startswith(message)
-    assert found.points == points
-    assert not found.failing, "a case has nothing to do with it"
+    result = of(picked(picking, causes), "named")
+    assert result.verdict is (Verdict.PASS if points == 60 else Verdict.FAIL)
+    assert result.message.startswith(message)
+    assert result.points == points
+    assert not result.failing, "a case has nothing to do with it"
     if "not among" not in message:
         named = causes.replace("'", " ").replace(",", " ").split()
-        assert all(name in named for name in ("labels", "rate", "pieces") if name in found.message)
+        assert all(name in named for name in ("labels", "rate", "pieces") if name in result.message)
 
 
 def test_who_picks_everything_is_given_no_answer(tmp_path: Path) -> None:
     innocent = "width: a wider one rises too}"
-    rest = CAUSES.replace(innocent, "width: a wider one, order: it is drawn}")
-    with asking(tmp_path, rest.replace("    allowed: [order]\n", "")) as session:
-        every = "['init', 'labels', 'order', 'pieces', 'rate', 'width']"
-        found = of(picked(session, every), "named")
-        assert (found.message, found.points) == ("3 of 3 causes, 3 too many", 0)
+    spec = CAUSES.replace(innocent, "width: a wider one, order: it is drawn}")
+    with asking(tmp_path, spec.replace("    allowed: [order]\n", "")) as session:
+        all_causes = "['init', 'labels', 'order', 'pieces', 'rate', 'width']"
+        result = of(picked(session, all_causes), "named")
+        assert (result.message, result.points) == ("3 of 3 causes, 3 too many", 0)
 
 
 def test_the_count_is_on_the_page_whatever_else_is_wrong(picking: GradingSession) -> None:
@@ -183,7 +183,7 @@ def test_the_count_is_on_the_page_whatever_else_is_wrong(picking: GradingSession
 
 
 @pytest.mark.parametrize(
-    ("was", "becomes", "said"),
+    ("was", "becomes", "message"),
     [
         ("form: diagnose\n", "", "causes: expected form: diagnose, found none"),
         ("exactly: [labels, rate,", "exactly: [label, rate,", "causes: expected label, which named"),
@@ -194,10 +194,10 @@ def test_the_count_is_on_the_page_whatever_else_is_wrong(picking: GradingSession
     ],
 )  # fmt: skip
 def test_a_fault_of_causes_has_a_sentence(
-    was: str, becomes: str, said: str, tmp_path: Path
+    was: str, becomes: str, message: str, tmp_path: Path
 ) -> None:
     assert was in CAUSES
     with pytest.raises(BankError) as refused, asking(tmp_path, CAUSES.replace(was, becomes)):
         pass
     texts = [str(refused.value), *map(str, getattr(refused.value, "problems", ()))]
-    assert any(said in text for text in texts), texts
+    assert any(message in text for text in texts), texts

@@ -35,13 +35,13 @@ def on_the_card(source: bytes) -> CheckResult:
 def test_the_reference_stays_within_the_budget_of_the_card() -> None:
     assert config.cuda_device_files()
     question = bank.load([ROOT], "vram-bottleneck")
-    found = on_the_card(question.reference)
-    assert found.verdict is Verdict.PASS, found.message
+    result = on_the_card(question.reference)
+    assert result.verdict is Verdict.PASS, result.message
     # 0.19 GiB of weights, as much of gradients, the inputs of eight blocks, and one block's own.
-    assert 1.0 < found.figures["bytes"] / 2**30 < 1.8, found.message
+    assert 1.0 < result.figures["bytes"] / 2**30 < 1.8, result.message
 
 
 def test_plain_autograd_does_not() -> None:
-    found = on_the_card(bank.load([ROOT], "vram-bottleneck").reference + PLAIN)
-    assert found.verdict is Verdict.FAIL, found.message
-    assert 3.9 < found.figures["bytes"] / 2**30 < 5.0, found.message
+    result = on_the_card(bank.load([ROOT], "vram-bottleneck").reference + PLAIN)
+    assert result.verdict is Verdict.FAIL, result.message
+    assert 3.9 < result.figures["bytes"] / 2**30 < 5.0, result.message

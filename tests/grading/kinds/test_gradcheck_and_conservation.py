@@ -96,7 +96,7 @@ def test_a_result_that_no_other_check_looks_at_may_be_what_it_equals(tmp_path: P
     # What it equals is the submission's own: wrong results may agree with each other.
     own: Any = {"sum": "out", "over": [1], "equals": "total", "cases": "many"}
     kept = "def scatter(g):\n    total = {}\n    return np.repeat(g, 2, axis=1), total\n"
-    for at, (total, verdict) in enumerate(
+    for number, (total, verdict) in enumerate(
         [
             ("2 * g.sum(axis=1, keepdims=True)", Verdict.PASS),
             ("g.sum(axis=1, keepdims=True)", Verdict.FAIL),
@@ -105,7 +105,7 @@ def test_a_result_that_no_other_check_looks_at_may_be_what_it_equals(tmp_path: P
     ):
         column = REFERENCE.replace("g.sum(axis=1)", "g.sum(axis=1, keepdims=True)")
         source = kept.format(total)
-        assert graded(tmp_path / str(at), source, column, **own).verdict is verdict
+        assert graded(tmp_path / str(number), source, column, **own).verdict is verdict
 
 
 @pytest.mark.parametrize(
@@ -122,13 +122,13 @@ def test_a_result_that_no_other_check_looks_at_may_be_what_it_equals(tmp_path: P
 def test_a_law_that_makes_no_sense_is_the_banks_fault(
     tmp_path: Path, law: dict[str, Any], message: str
 ) -> None:
-    said = ""
+    error_message = ""
     try:
         report = graded(tmp_path, "", **law)
-        said = report.message if report.verdict is Verdict.INVALID else ""
+        error_message = report.message if report.verdict is Verdict.INVALID else ""
     except BankError as error:
-        said = error.message
-    assert said.endswith(message)
+        error_message = error.message
+    assert error_message.endswith(message)
 
 
 def test_entry_by_entry_the_entries_are_shown_beside_the_inputs(tmp_path: Path) -> None:

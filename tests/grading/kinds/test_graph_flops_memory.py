@@ -60,8 +60,8 @@ def desk(lend: Lend) -> Iterator[Desk]:
     ],
 )
 def test_the_reference_passes(desk: Desk, check: str, message: str) -> None:
-    found = desk.result(check)
-    assert (found.verdict, found.message) == (Verdict.PASS, message)
+    result = desk.result(check)
+    assert (result.verdict, result.message) == (Verdict.PASS, message)
 
 
 @pytest.mark.parametrize(
@@ -80,12 +80,12 @@ def test_the_reference_passes(desk: Desk, check: str, message: str) -> None:
     ],
 )  # fmt: skip
 def test_values_of_tensors(desk: Desk, source: str, message: str | None) -> None:
-    found = desk.result("values", source)
+    result = desk.result("values", source)
     if message is None:
-        assert found.verdict is Verdict.PASS
+        assert result.verdict is Verdict.PASS
     else:
-        assert found.verdict in {Verdict.FAIL, Verdict.ERROR}
-        assert found.message.startswith(message)
+        assert result.verdict in {Verdict.FAIL, Verdict.ERROR}
+        assert result.message.startswith(message)
 
 
 def test_a_frozen_input_has_no_gradient(desk: Desk) -> None:
@@ -114,30 +114,30 @@ def test_a_frozen_input_has_no_gradient(desk: Desk) -> None:
     ],
 )  # fmt: skip
 def test_graph(desk: Desk, source: str, message: str | None) -> None:
-    found = desk.result("node", source)
-    assert found.verdict is (Verdict.PASS if message is None else Verdict.FAIL)
+    result = desk.result("node", source)
+    assert result.verdict is (Verdict.PASS if message is None else Verdict.FAIL)
     if message is not None:
-        assert found.message == message
+        assert result.message == message
 
 
 def test_memory_that_is_saved_shows_what_it_is(desk: Desk) -> None:
-    found = desk.result("saved", KEEPS, cases="wide")
-    assert found.verdict is Verdict.FAIL
-    assert found.message == (
+    result = desk.result("saved", KEEPS, cases="wide")
+    assert result.verdict is Verdict.FAIL
+    assert result.message == (
         "9,216 bytes kept for backward, 1,088 bytes allowed (8.5x) in case wide"
     )
-    assert isinstance(found.exhibit, Bars)
-    assert [(b.label, b.text) for b in found.exhibit.bars] == [
+    assert isinstance(result.exhibit, Bars)
+    assert [(b.label, b.text) for b in result.exhibit.bars] == [
         ("yours", "9,216 bytes"), ("allowed", "1,088 bytes"), ("reference", "1,024 bytes"),
     ]  # fmt: skip
-    assert found.exhibit.details == (
+    assert result.exhibit.details == (
         "(32, 64) float32  8,192 bytes", "(32, 8) float32  1,024 bytes",
     )  # fmt: skip
 
 
 def test_memory_in_bfloat16_is_counted_in_its_two_bytes(desk: Desk) -> None:
-    found = desk.result("saved", cases="half")
-    assert found.message == "24 bytes kept for backward, 88 bytes allowed"
+    result = desk.result("saved", cases="half")
+    assert result.message == "24 bytes kept for backward, 88 bytes allowed"
 
 
 @pytest.mark.parametrize(
@@ -149,29 +149,29 @@ def test_memory_in_bfloat16_is_counted_in_its_two_bytes(desk: Desk) -> None:
     ],
 )
 def test_memory_that_is_alive_anywhere_counts(desk: Desk, line: str, kept: int) -> None:
-    found = desk.result("alive", function(line))
-    assert found.verdict is Verdict.FAIL
-    assert found.figures["bytes"] == kept
+    result = desk.result("alive", function(line))
+    assert result.verdict is Verdict.FAIL
+    assert result.figures["bytes"] == kept
 
 
 def test_memory_at_the_peak_is_held_against_another_run(desk: Desk) -> None:
     greedy = function("xs = [x @ w for _ in range(9)]; return xs[0] * xs[1]")
-    found = desk.result("peak", greedy)
-    assert found.verdict is Verdict.FAIL
-    assert found.message.endswith("x the run plain, 1.50x allowed in case wide")
-    assert found.figures["ratio"] > 1.5
-    assert isinstance(found.exhibit, Bars)
-    yours, right = found.exhibit.course
-    assert max(yours) == found.figures["bytes"] > max(right) > 0
+    result = desk.result("peak", greedy)
+    assert result.verdict is Verdict.FAIL
+    assert result.message.endswith("x the run plain, 1.50x allowed in case wide")
+    assert result.figures["ratio"] > 1.5
+    assert isinstance(result.exhibit, Bars)
+    yours, right = result.exhibit.course
+    assert max(yours) == result.figures["bytes"] > max(right) > 0
     assert len(yours) <= 60
     # Nine of (32, 64) and their product, beside what backward has not made yet.
-    assert found.exhibit.details[0] == "(32, 64) float32  81,920 bytes"
+    assert result.exhibit.details[0] == "(32, 64) float32  81,920 bytes"
     assert desk.result("peak", at_most="1 / 2").verdict is Verdict.PASS
 
 
 def test_flops_count_every_product(desk: Desk) -> None:
-    found = desk.result("cost", function("x @ w; return (x @ w).square_()"))
-    assert (found.verdict, found.message) == (
+    result = desk.result("cost", function("x @ w; return (x @ w).square_()"))
+    assert (result.verdict, result.message) == (
         Verdict.FAIL,
         "1.667x the run plain, 1.34x allowed in case wide",
     )
@@ -185,17 +185,17 @@ def test_flops_hidden_in_elements_are_found(desk: Desk) -> None:
         "(x.t()[:, :, None] * g).sum(1)",
     ).replace("(x @ w)", product)
     assert desk.result("values", spelled).verdict is Verdict.PASS
-    found = desk.result("cost", spelled)
-    assert found.verdict is Verdict.FAIL
-    assert found.figures["ratio"] == 0
-    assert "a product written as multiply-and-sum costs FLOPs too" in found.message
+    result = desk.result("cost", spelled)
+    assert result.verdict is Verdict.FAIL
+    assert result.figures["ratio"] == 0
+    assert "a product written as multiply-and-sum costs FLOPs too" in result.message
 
 
 def test_a_device_that_is_not_there_skips_the_check(desk: Desk) -> None:
     if config.cuda_device_files():
         pytest.skip("this machine has the device")
-    found = desk.result("peak", device="cuda")
-    assert (found.verdict, found.message) == (
+    result = desk.result("peak", device="cuda")
+    assert (result.verdict, result.message) == (
         Verdict.SKIPPED,
         "needs a CUDA device, which this machine does not have",
     )
@@ -207,16 +207,16 @@ def test_a_device_on_which_the_reference_fails_skips_the_check(
     if config.cuda_device_files():
         pytest.skip("this machine has a device that works")
     monkeypatch.setattr(config, "cuda_device_files", lambda: ("/dev/nvidia0",))
-    found = desk.result("peak", device="cuda")
-    assert found.verdict is Verdict.SKIPPED
-    assert found.message.startswith("cannot be measured on this machine's CUDA device: the ref")
+    result = desk.result("peak", device="cuda")
+    assert result.verdict is Verdict.SKIPPED
+    assert result.message.startswith("cannot be measured on this machine's CUDA device: the ref")
 
 
 def test_an_exception_while_measuring_is_the_submissions(desk: Desk) -> None:
     for check in ("node", "saved", "alive", "peak", "cost"):
-        found = desk.result(check, "def squares(x, w):\n    raise ValueError('no')\n")
-        assert found.verdict is Verdict.ERROR
-        assert found.message.startswith("your squares raised ValueError in case ")
+        result = desk.result(check, "def squares(x, w):\n    raise ValueError('no')\n")
+        assert result.verdict is Verdict.ERROR
+        assert result.message.startswith("your squares raised ValueError in case ")
 
 
 def test_a_baseline_that_fails_is_the_banks_fault(desk: Desk) -> None:

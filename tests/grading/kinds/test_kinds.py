@@ -35,10 +35,10 @@ GRAD_X, GRAD_W = "_centred(w * grad_y)", "grad_y * d"
 )
 @pytest.mark.parametrize("seed", [0, 7])
 def test_the_reference_passes(deviations: Desk, check: str, message: str, seed: int) -> None:
-    found = deviations.result(check, seed=seed)
-    assert (found.verdict, found.message) == (Verdict.PASS, message)
-    assert found.failing == ()
-    assert found.mismatch is None
+    result = deviations.result(check, seed=seed)
+    assert (result.verdict, result.message) == (Verdict.PASS, message)
+    assert result.failing == ()
+    assert result.mismatch is None
 
 
 @pytest.mark.parametrize(
@@ -60,28 +60,28 @@ def test_the_reference_passes(deviations: Desk, check: str, message: str, seed: 
     ],
 )  # fmt: skip
 def test_outputs(deviations: Desk, y: str, verdict: str, message: str) -> None:
-    found = deviations.result("forward", Y.format(y))
-    assert (found.verdict, found.message) == (verdict, message)
+    result = deviations.result("forward", Y.format(y))
+    assert (result.verdict, result.message) == (verdict, message)
 
 
 def test_outputs_show_the_smallest_case_with_what_stands_beside_it(deviations: Desk) -> None:
-    found = deviations.result("forward", Y.format("w * d + (d > 0)"))
-    assert found.message == "y differs in 3 of 4 cases; the smallest is small"
-    assert found.failing == ("small", "rows", "float32")
-    assert found.case_line == "one row of two: x (1, 2), w (1, 2), grad_y (1, 2)"
-    assert found.mismatch is not None
-    assert (found.mismatch.result, found.mismatch.case) == ("y", "small")
-    assert (found.mismatch.index, found.mismatch.wrong, found.mismatch.total) == ((0, 1), 1, 2)
-    assert (found.mismatch.observed, found.mismatch.expected) == ("0", "-1.000")
-    assert isinstance(found.exhibit, Grids)
-    assert [p.title for p in found.exhibit.panels] == ["x", "w", "y, yours", "y, expected"]
-    assert [p.rows for p in found.exhibit.panels] == [
+    result = deviations.result("forward", Y.format("w * d + (d > 0)"))
+    assert result.message == "y differs in 3 of 4 cases; the smallest is small"
+    assert result.failing == ("small", "rows", "float32")
+    assert result.case_line == "one row of two: x (1, 2), w (1, 2), grad_y (1, 2)"
+    assert result.mismatch is not None
+    assert (result.mismatch.result, result.mismatch.case) == ("y", "small")
+    assert (result.mismatch.index, result.mismatch.wrong, result.mismatch.total) == ((0, 1), 1, 2)
+    assert (result.mismatch.observed, result.mismatch.expected) == ("0", "-1.000")
+    assert isinstance(result.exhibit, Grids)
+    assert [p.title for p in result.exhibit.panels] == ["x", "w", "y, yours", "y, expected"]
+    assert [p.rows for p in result.exhibit.panels] == [
         (("1", "3"),),
         (("2", "-1"),),
         (("-2", "0"),),
         (("-2", "-1"),),
     ]
-    assert found.exhibit.panels[2].wrong == {(0, 1)}
+    assert result.exhibit.panels[2].wrong == {(0, 1)}
 
 
 @pytest.mark.parametrize(
@@ -90,15 +90,15 @@ def test_outputs_show_the_smallest_case_with_what_stands_beside_it(deviations: D
 def test_outputs_that_are_nearly_right_are_said_to_be_so_and_no_cause_is_guessed(
     deviations: Desk, factor: str, digits: int
 ) -> None:
-    found = deviations.result("forward", Y.format(f"(w * d * {factor})"), cases="rows")
-    said = f"; it is right to about {digits} digits in case rows"
-    assert found.message.endswith(said) is (digits > 0)
-    assert "float32" not in found.message
+    result = deviations.result("forward", Y.format(f"(w * d * {factor})"), cases="rows")
+    message = f"; it is right to about {digits} digits in case rows"
+    assert result.message.endswith(message) is (digits > 0)
+    assert "float32" not in result.message
 
 
 def test_a_missing_result_is_asked_for(deviations: Desk) -> None:
-    found = deviations.result("backward", "def centre_backward(grad_y, ctx): return grad_y")
-    assert (found.verdict, found.message) == (
+    result = deviations.result("backward", "def centre_backward(grad_y, ctx): return grad_y")
+    assert (result.verdict, result.message) == (
         Verdict.FAIL,
         "centre_backward returned one numpy.ndarray, expected 2 results (grad_x, grad_w) (case small)",
     )
@@ -106,15 +106,15 @@ def test_a_missing_result_is_asked_for(deviations: Desk) -> None:
 
 def test_an_exception_carries_its_own_frames_and_what_was_called(deviations: Desk) -> None:
     source = "def helper(x):\n    return x[9]\n\n\ndef centre(x, w):\n    return helper(x), None\n"
-    found = deviations.result("forward", source)
-    assert found.verdict is Verdict.ERROR
-    assert found.raised is not None
-    assert [(f.line, f.function, f.source) for f in found.raised.frames] == [
+    result = deviations.result("forward", source)
+    assert result.verdict is Verdict.ERROR
+    assert result.raised is not None
+    assert [(f.line, f.function, f.source) for f in result.raised.frames] == [
         (6, "centre", "return helper(x), None"),
         (2, "helper", "return x[9]"),
     ]
-    assert found.raised.step == "y, ctx = centre(x, w)"
-    assert found.raised.called_with == "x (1, 2), w (1, 2)"
+    assert result.raised.step == "y, ctx = centre(x, w)"
+    assert result.raised.called_with == "x (1, 2), w (1, 2)"
 
 
 @pytest.mark.parametrize(
@@ -130,9 +130,9 @@ def test_an_exception_carries_its_own_frames_and_what_was_called(deviations: Des
     ],
 )  # fmt: skip
 def test_gradcheck(deviations: Desk, grad_x: str, grad_w: str, message: str) -> None:
-    found = deviations.result("slopes", GRADS.format(grad_x, grad_w))
-    assert found.verdict is Verdict.FAIL
-    assert found.message.removesuffix(" (case small)") == message
+    result = deviations.result("slopes", GRADS.format(grad_x, grad_w))
+    assert result.verdict is Verdict.FAIL
+    assert result.message.removesuffix(" (case small)") == message
 
 
 @pytest.mark.parametrize(
@@ -203,8 +203,8 @@ def test_gradcheck_allows_rounding_only(deviations: Desk, source: str, verdict: 
     ],
 )  # fmt: skip
 def test_contract(deviations: Desk, source: str, message: str) -> None:
-    found = deviations.result("manners", source)
-    assert (found.verdict, found.message) == (Verdict.FAIL, message)
+    result = deviations.result("manners", source)
+    assert (result.verdict, result.message) == (Verdict.FAIL, message)
 
 
 @pytest.mark.parametrize(
@@ -220,9 +220,9 @@ def test_contract(deviations: Desk, source: str, message: str) -> None:
 )  # fmt: skip
 def test_state(deviations: Desk, ctx: str, message: str | None) -> None:
     source = f"hidden = []\ndef centre(x, w):\n    d = _centred(x)\n    return w * d, {ctx}\n"
-    found = deviations.result("kept", source)
-    assert found.verdict is (Verdict.PASS if message is None else Verdict.FAIL)
-    assert message is None or found.message == message
+    result = deviations.result("kept", source)
+    assert result.verdict is (Verdict.PASS if message is None else Verdict.FAIL)
+    assert message is None or result.message == message
 
 
 IN_PLACE = """
@@ -244,9 +244,9 @@ def test_what_is_updated_in_place_excuses_nothing_that_is_hidden(tmp_path: Path,
         "def end(sums):\n    return sums[0] * 2\n"
     )
     with opened(tmp_path, IN_PLACE, source.replace(more, "")) as session:
-        found = of(graded(session, source), "kept")
-    assert found.verdict is (Verdict.FAIL if more else Verdict.PASS), found.message
-    assert found.figures["bytes"] == pytest.approx(64_000 if more else 32_000, abs=5_000)
+        result = of(graded(session, source), "kept")
+    assert result.verdict is (Verdict.FAIL if more else Verdict.PASS), result.message
+    assert result.figures["bytes"] == pytest.approx(64_000 if more else 32_000, abs=5_000)
 
 
 def test_a_budget_that_a_case_has_not_is_the_banks_fault(deviations: Desk) -> None:
@@ -302,13 +302,13 @@ def test_every_program_gets_inputs_of_its_own(deviations: Desk) -> None:
 def test_of_several_calls_of_one_function_it_is_said_which_raised(tmp_path: Path) -> None:
     driver = "  driver: |\n    def third(program, x):\n        return program.f(x)\n"
     run = "run:\n  - a = f(x)\n  - b = f(y)\n  - c = driver.third(x)\n"
-    rest = run + "cases:\n  one: {x: [1.0], y: [2.0, 3.0]}\nchecks:\n"
-    rest += "  - {id: values, kind: outputs, of: [a, b, c]}\n"
+    spec = run + "cases:\n  one: {x: [1.0], y: [2.0, 3.0]}\nchecks:\n"
+    spec += "  - {id: values, kind: outputs, of: [a, b, c]}\n"
     source = "CALLS = []\ndef f(x):\n    CALLS.append(1)\n"
-    with opened(tmp_path, driver + rest, "def f(x): return 2 * x") as session:
+    with opened(tmp_path, driver + spec, "def f(x): return 2 * x") as session:
         for count, step in [(2, "b = f(y)"), (3, "c = driver.third(x)")]:
             raises = f"{source}    return 2 * x / (len(CALLS) < {count} or [][0])\n"
-            found = of(graded(session, raises), "values")
-            assert found.message.startswith("your f raised IndexError")
-            assert found.raised is not None
-            assert found.raised.step == step
+            result = of(graded(session, raises), "values")
+            assert result.message.startswith("your f raised IndexError")
+            assert result.raised is not None
+            assert result.raised.step == step

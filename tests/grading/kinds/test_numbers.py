@@ -39,23 +39,23 @@ from tests.grading.kinds.grading import Desk
     ],
 )  # fmt: skip
 def test_numbers(ledger: Desk, expression: str, verdict: str, message: str | None) -> None:
-    found = ledger.result("parts", f"def ledger(n): return {expression}")
-    assert found.verdict == verdict
+    result = ledger.result("parts", f"def ledger(n): return {expression}")
+    assert result.verdict == verdict
     if message is not None:
-        assert found.message == message
+        assert result.message == message
 
 
 def test_numbers_say_of_each_part_how_it_is_wrong(ledger: Desk) -> None:
     source = "def ledger(n): return {'weights': 4 * n, 'grads': 0, 'total': 6 * n}"
-    found = ledger.result("parts", source)
-    assert isinstance(found.exhibit, Breakdown)
-    assert [(r.name, r.observed, r.expected, r.note) for r in found.exhibit.rows] == [
+    result = ledger.result("parts", source)
+    assert isinstance(result.exhibit, Breakdown)
+    assert [(r.name, r.observed, r.expected, r.note) for r in result.exhibit.rows] == [
         ("weights", "28.0 GB", "14.0 GB", "twice"),
         ("grads", "0.0 GB", "14.0 GB", "missing"),
         ("total", "42.0 GB", "28.0 GB", "1.500 times"),
     ]
-    assert found.mismatch is not None
-    assert (found.mismatch.result, found.mismatch.wrong) == ("bytes['weights']", 3)
+    assert result.mismatch is not None
+    assert (result.mismatch.result, result.mismatch.wrong) == ("bytes['weights']", 3)
 
 
 @pytest.mark.parametrize(
@@ -69,13 +69,15 @@ def test_numbers_say_of_each_part_how_it_is_wrong(ledger: Desk) -> None:
 def test_the_parts_that_are_right_have_their_share(
     ledger: Desk, expression: str, share: float | None
 ) -> None:
-    found = ledger.result("parts", f"def ledger(n): return {expression}")
-    assert found.figures.get("share") == share
+    result = ledger.result("parts", f"def ledger(n): return {expression}")
+    assert result.figures.get("share") == share
 
 
 def test_parts_that_the_reference_has_not_are_the_banks_fault(ledger: Desk) -> None:
-    wanted = "parts: expected the reference's bytes to be a dict with weights, biases, found a dict"
-    with pytest.raises(BankProgramError, match=rf"^{wanted} with weights, grads"):
+    message = (
+        "parts: expected the reference's bytes to be a dict with weights, biases, found a dict"
+    )
+    with pytest.raises(BankProgramError, match=rf"^{message} with weights, grads"):
         ledger.result("parts", parts=["weights", "biases"])
 
 
@@ -84,8 +86,10 @@ def test_what_is_no_number_in_the_reference_is_the_banks_fault(ledger: Desk) -> 
     right = Outcome({"bytes": {"weights": 1, "grads": tensor, "total": 2}})
     evaluation.outcome = lambda *_, **__: right  # type: ignore[method-assign]
     trial = CaseTrial(evaluation, ledger.check("parts"), evaluation.cases["seven-billion"])
-    wanted = r"^parts: expected a number for grads of the reference's bytes, found a float32 tensor"
-    with pytest.raises(BankProgramError, match=wanted):
+    message = (
+        r"^parts: expected a number for grads of the reference's bytes, found a float32 tensor"
+    )
+    with pytest.raises(BankProgramError, match=message):
         registry.kind_named("numbers").judge(trial)
 
 
@@ -104,11 +108,11 @@ DRIVEN = "def step(x, rate): return {}"
     ],
 )  # fmt: skip
 def test_curve(ledger: Desk, step: str, check: str, message: str) -> None:
-    found = ledger.result(check, DRIVEN.format(step))
-    assert found.verdict in {Verdict.FAIL, Verdict.ERROR}
+    result = ledger.result(check, DRIVEN.format(step))
+    assert result.verdict in {Verdict.FAIL, Verdict.ERROR}
     if "raised" not in message:
-        assert found.message == message
-        assert isinstance(found.exhibit, Curve)
+        assert result.message == message
+        assert isinstance(result.exhibit, Curve)
 
 
 @pytest.mark.parametrize("check", ["descent", "falls"])
@@ -120,9 +124,9 @@ def test_a_curve_that_falls_passes(ledger: Desk, check: str) -> None:
 def test_a_curve_may_have_to_end_above_a_bar(ledger: Desk) -> None:
     above: dict[str, Any] = {"ends_below": None, "ends_above": 0.5}
     assert ledger.result("descent", DRIVEN.format("x"), **above).verdict is Verdict.PASS
-    found = ledger.result("descent", DRIVEN.format("x - rate * x"), **above)
-    assert found.verdict is Verdict.FAIL
-    assert found.message.endswith("expected above 0.5000 (case down)")
+    result = ledger.result("descent", DRIVEN.format("x - rate * x"), **above)
+    assert result.verdict is Verdict.FAIL
+    assert result.message.endswith("expected above 0.5000 (case down)")
     low = ledger.result("descent", DRIVEN.format("x"), **above | {"ends_above": 1.0})
     assert low.message == (
         "the last of 13 values of losses is 1.000, expected above 1.000 (case down)"

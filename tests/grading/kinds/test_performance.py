@@ -57,8 +57,13 @@ def test_time_that_is_not_there_is_no_division_by_zero() -> None:
 @pytest.fixture
 def timed(deviations: Desk, monkeypatch: pytest.MonkeyPatch) -> Any:
 
-    def run(mine: list[int], theirs: list[int], source: str = "", **changes: Any) -> CheckResult:
-        clocks: dict[bool, Iterator[int]] = {True: cycle(mine), False: cycle(theirs)}
+    def run(
+        submission_times: list[int], reference_times: list[int], source: str = "", **changes: Any
+    ) -> CheckResult:
+        clocks: dict[bool, Iterator[int]] = {
+            True: cycle(submission_times),
+            False: cycle(reference_times),
+        }
         real = RemoteProgram.run_timed
 
         def clocked(self: RemoteProgram, steps: Any, inputs: Any, want: Any) -> tuple[Outcome, int]:
@@ -73,18 +78,18 @@ def timed(deviations: Desk, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_a_slow_submission_fails_with_bars(timed: Any) -> None:
-    found = timed([120_100], [1_100], at_most=50.0)
-    assert found.verdict is Verdict.FAIL
-    assert found.message == "120x the reference's CPU time, 50x allowed in case rows"
-    assert isinstance(found.exhibit, Bars)
-    assert [(b.label, b.text) for b in found.exhibit.bars] == [
+    result = timed([120_100], [1_100], at_most=50.0)
+    assert result.verdict is Verdict.FAIL
+    assert result.message == "120x the reference's CPU time, 50x allowed in case rows"
+    assert isinstance(result.exhibit, Bars)
+    assert [(b.label, b.text) for b in result.exhibit.bars] == [
         ("yours", "120x"),
         ("allowed", "50x"),
     ]
 
 
 @pytest.mark.parametrize(
-    ("mine", "theirs", "at_most", "message"),
+    ("submission_times", "reference_times", "at_most", "message"),
     [
         ([1_100], [2_100], 50.0, "0.50x the reference's CPU time, 50x allowed"),
         ([3_100, 1_100], [1_100], 2.0, "2.0x the reference's CPU time, 2.0x allowed; too close to call in rows"),
@@ -95,16 +100,20 @@ def test_a_slow_submission_fails_with_bars(timed: Any) -> None:
     ],
 )  # fmt: skip
 def test_a_race_is_told_in_one_sentence(
-    timed: Any, mine: list[int], theirs: list[int], at_most: float, message: str
+    timed: Any,
+    submission_times: list[int],
+    reference_times: list[int],
+    at_most: float,
+    message: str,
 ) -> None:
-    assert timed(mine, theirs, at_most=at_most).message == message
+    assert timed(submission_times, reference_times, at_most=at_most).message == message
 
 
 def test_a_wrong_answer_is_wrong_however_fast(timed: Any) -> None:
     source = "def centre(x, w):\n    return w * 0, (x, w)\n"
-    found = timed([1_100], [100_100], source)
-    assert found.verdict not in {Verdict.PASS, Verdict.INCONCLUSIVE}
-    assert found.message.startswith("grad_w is wrong") or found.message.startswith("y is wrong")
+    result = timed([1_100], [100_100], source)
+    assert result.verdict not in {Verdict.PASS, Verdict.INCONCLUSIVE}
+    assert result.message.startswith("grad_w is wrong") or result.message.startswith("y is wrong")
 
 
 def test_an_answer_that_turns_wrong_after_the_first_time_is_noticed(timed: Any) -> None:
@@ -112,29 +121,29 @@ def test_an_answer_that_turns_wrong_after_the_first_time_is_noticed(timed: Any) 
         "calls = []\ndef centre(x, w):\n    calls.append(1)\n    d = _centred(x)\n"
         "    return w * d * (len(calls) < 4), (d, np.array(w))\n"
     )
-    found = timed([3_100, 1_100], [1_100], source, at_most=2.0)
-    assert found.verdict is Verdict.FAIL
+    result = timed([3_100, 1_100], [1_100], source, at_most=2.0)
+    assert result.verdict is Verdict.FAIL
 
 
 def test_every_pair_runs_on_fresh_inputs_that_both_sides_get(
     deviations: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[tuple[str, bytes]] = []
+    calls: list[tuple[str, bytes]] = []
     real = RemoteProgram.run_timed
 
     def watched(self: RemoteProgram, steps: Any, inputs: Any, want: Any) -> tuple[Outcome, int]:
         if steps:
-            seen.append((self.name, inputs["grad_y"]["value"].tobytes()))
-        return real(self, steps, inputs, want)[0], 100 + len(seen) % 3
+            calls.append((self.name, inputs["grad_y"]["value"].tobytes()))
+        return real(self, steps, inputs, want)[0], 100 + len(calls) % 3
 
     monkeypatch.setattr(RemoteProgram, "run_timed", watched)
     evaluation = deviations.evaluation()
     check = deviations.check("speed", cases="rows", at_most=1.0)
     run_check(evaluation, check)
-    pairs = [seen[i : i + 2] for i in range(0, len(seen), 2)]
+    pairs = [calls[i : i + 2] for i in range(0, len(calls), 2)]
     assert 5 <= len(pairs) <= MAX_PAIRS
     names = {"submission", "reference of deviations"}
     assert all({name for name, _ in pair} == names for pair in pairs)
     assert all(len({data for _, data in pair}) == 1 for pair in pairs)
-    assert len({data for _, data in seen}) == len(pairs)
+    assert len({data for _, data in calls}) == len(pairs)
     assert [pair[0][0] == "submission" for pair in pairs[:3]] == [True, False, True]

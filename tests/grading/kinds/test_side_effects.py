@@ -36,12 +36,12 @@ SHARES = HEAD + "    return np.exp(x, out=x if np.isinf(x).any() else None)\n"
 def test_an_input_that_is_changed_fails_the_check_of_values(tmp_path: Path) -> None:
     with opened(tmp_path, REST, F) as session:
         for source in (REPLACES, SHARES):
-            found = of(graded(session, source), "values")
-            assert found.verdict is Verdict.FAIL
-            assert found.message == "f changes its caller's x (case infinite)"
-            assert found.failing == ("infinite",)
-            assert found.effect
-            assert found.clauses == ()
+            result = of(graded(session, source), "values")
+            assert result.verdict is Verdict.FAIL
+            assert result.message == "f changes its caller's x (case infinite)"
+            assert result.failing == ("infinite",)
+            assert result.effect
+            assert result.clauses == ()
         assert graded(session, F).verdict is Verdict.PASS
         wrong = of(graded(session, F.replace("np.exp(x)", "np.exp(x, out=x) + 1")), "values")
         assert wrong.message.startswith("f changes its caller's x, and y differs in 3 of 3 entries")
@@ -52,8 +52,8 @@ def test_an_input_that_is_changed_fails_the_check_of_values(tmp_path: Path) -> N
 def test_what_a_driver_calls_is_not_known_by_its_own_name() -> None:
     wrong = ROOT / "tests" / "solutions" / "kv-cache" / "wrong" / "scales_x_in_place.py"
     with GradingSession(bank.load([ROOT], "kv-cache")) as session:
-        found = of(session.grade(wrong.read_bytes(), seed=1), "whole")
-    assert found.message == "your code changes its caller's x (case whole)"
+        result = of(session.grade(wrong.read_bytes(), seed=1), "whole")
+    assert result.message == "your code changes its caller's x (case whole)"
 
 
 def test_what_the_reference_does_to_its_inputs_is_no_breach(tmp_path: Path) -> None:
@@ -64,10 +64,10 @@ def test_what_the_reference_does_to_its_inputs_is_no_breach(tmp_path: Path) -> N
 def test_an_idea_that_changes_an_input_is_named_without_a_check_of_its_own(
     tmp_path: Path,
 ) -> None:
-    rest = REST.replace("  - {id: manners, kind: side-effects, of: y, cases: finite}\n", "")
+    spec = REST.replace("  - {id: manners, kind: side-effects, of: y, cases: finite}\n", "")
     idea = '# %% in-place\n# killed_by: values\n"""x is the caller\'s."""\n'
     idea += F.replace("(x)\n", "(x, out=x)\n")
-    with opened(tmp_path, rest, F, ideas=idea) as session:
+    with opened(tmp_path, spec, F, ideas=idea) as session:
         report = graded(session, F.replace("return np.exp(x)", "x[:] = np.exp(x); return x"))
         assert [named.id for named in report.misconceptions] == ["in-place"]
 
@@ -85,8 +85,8 @@ def test_a_breach_on_any_case_fails_the_check_that_looks_at_it(
     deviations: Desk, line: str, message: str
 ) -> None:
     evaluation = deviations.evaluation(CENTRE.format(f"    {line}\n"))
-    found = [run_check(evaluation, check) for check in deviations.question.spec.checks]
-    failed = {one.message for one in found if one.verdict is Verdict.FAIL}
+    result = [run_check(evaluation, check) for check in deviations.question.spec.checks]
+    failed = {result.message for result in result if result.verdict is Verdict.FAIL}
     assert message in failed if message else not failed
 
 
@@ -97,8 +97,8 @@ def test_a_result_that_a_later_step_changes_fails_the_check_of_its_values(
     source += "def centre_backward(grad_y, ctx):\n    d, w = ctx\n    _kept[-1][...] = 0\n"
     evaluation = deviations.evaluation(source + "    return _centred(w * grad_y), grad_y * d\n")
     for check, verdict in [("forward", Verdict.FAIL), ("backward", Verdict.PASS)]:
-        found = run_check(evaluation, deviations.check(check))
-        assert found.verdict is verdict
-        assert verdict is Verdict.PASS or found.message == (
+        result = run_check(evaluation, deviations.check(check))
+        assert result.verdict is verdict
+        assert verdict is Verdict.PASS or result.message == (
             "y is changed afterwards by centre_backward (case small)"
         )

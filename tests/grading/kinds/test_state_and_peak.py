@@ -45,8 +45,8 @@ RIGHT = {
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSession]:
-    with opened(tmp_path_factory.mktemp("bank"), REST, REFERENCE) as found:
-        yield found
+    with opened(tmp_path_factory.mktemp("bank"), REST, REFERENCE) as session:
+        yield session
 
 
 @pytest.mark.parametrize("body", RIGHT.values(), ids=RIGHT.keys())
@@ -59,23 +59,23 @@ def test_a_matrix_per_row_is_counted(session: GradingSession) -> None:
     body = "[(np.diag(a) - np.outer(a, a)) @ b for a, b in zip(p, g)]"
     report = graded(session, f"{HEAD}\ndef vjp(p, g):\n    return np.stack({body})\n")
     for check in ("peak", "later"):
-        found = of(report, check)
-        assert found.verdict is Verdict.FAIL
-        assert found.message.startswith("vjp allocates ")
+        result = of(report, check)
+        assert result.verdict is Verdict.FAIL
+        assert result.message.startswith("vjp allocates ")
         # Two float32 matrices of 2,000 by 2,000, at least; a budget of 4 arrays of (4, 2000).
-        assert found.figures["bytes"] >= 2 * 4 * 2000**2
-        assert found.figures["allowed"] == 4 * 4 * 4 * 2000
+        assert result.figures["bytes"] >= 2 * 4 * 2000**2
+        assert result.figures["allowed"] == 4 * 4 * 4 * 2000
 
 
 def test_the_count_is_that_of_the_arrays(session: GradingSession) -> None:
-    found = of(graded(session, f"{HEAD}\ndef vjp(p, g):\n    {RIGHT['in place']}\n"), "peak")
+    result = of(graded(session, f"{HEAD}\ndef vjp(p, g):\n    {RIGHT['in place']}\n"), "peak")
     p, g = (np.ones((4, 2000), np.float32) for _ in range(2))
     tracemalloc.start()
     out = p * g
     out -= p * out.sum(-1, keepdims=True)
     expected = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found.figures["bytes"] == pytest.approx(expected, abs=8 << 10)
+    assert result.figures["bytes"] == pytest.approx(expected, abs=8 << 10)
 
 
 def test_torch_is_not_seen_and_the_question_says_so(tmp_path: Path) -> None:
@@ -88,8 +88,8 @@ def test_torch_is_not_seen_and_the_question_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("amount", ["4 * p.nbytes", "p.nbytes + 8 bytes", "64000 bytes", "8bytes"])
 def test_a_budget_may_end_in_bytes_or_in_nbytes(tmp_path: Path, amount: str) -> None:
-    rest = REST.replace("at_most: 4 * p.nbytes", f"at_most: {amount}")
-    with opened(tmp_path, rest, REFERENCE) as session:
+    spec = REST.replace("at_most: 4 * p.nbytes", f"at_most: {amount}")
+    with opened(tmp_path, spec, REFERENCE) as session:
         assert session.question.spec.checks
 
 

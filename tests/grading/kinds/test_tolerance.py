@@ -44,20 +44,20 @@ EXACT, FAITHFUL = CLIP.replace(" ADDED", ""), CLIP.replace("ADDED", "+ 1e-6")
 FAR = CLIP.replace("ADDED", "+ 1e-3")
 
 
-def tolerance(**given: Any) -> Tolerance:
-    return Tolerance(because="It is so.", **given)
+def tolerance(**keys: Any) -> Tolerance:
+    return Tolerance(because="It is so.", **keys)
 
 
 @pytest.mark.parametrize(
-    ("given", "widths"),
+    ("keys", "widths"),
     [
         ({"absolute": 0.5}, [0.5, 0.5, 0.5]),
         ({"relative": 0.01}, [0.0, 0.0981, 12.0]),
     ],
 )
-def test_how_wide_a_tolerance_is(given: dict[str, Any], widths: list[float]) -> None:
-    found = allowed_by_check(tolerance(**given), np.array([0.0, -9.81, 1200.0]))
-    assert np.allclose(found, widths, rtol=1e-12, atol=0)
+def test_how_wide_a_tolerance_is(keys: dict[str, Any], widths: list[float]) -> None:
+    allowed = allowed_by_check(tolerance(**keys), np.array([0.0, -9.81, 1200.0]))
+    assert np.allclose(allowed, widths, rtol=1e-12, atol=0)
 
 
 def test_a_faithful_epsilon_passes_where_the_check_says_why(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_without_one_numbers_are_exact_and_gradients_nearly(tmp_path: Path) -> N
 
 
 def test_it_is_for_the_results_that_it_names(tmp_path: Path) -> None:
-    rest = """\
+    spec = """\
     run:
       - a, b = f(x)
     cases:
@@ -127,7 +127,7 @@ def test_it_is_for_the_results_that_it_names(tmp_path: Path) -> None:
          tolerance: {absolute: 0.1, of: a, because: a is measured.}}
     """
     right = "def f(x):\n    return x * 1.0, x * 2.0\n"
-    with opened(tmp_path, rest, right) as session:
+    with opened(tmp_path, spec, right) as session:
         assert graded(session, right.replace("x * 1.0", "x + 0.05")).verdict is Verdict.PASS
         assert graded(session, right.replace("x * 2.0", "2 * x + 0.05")).verdict is Verdict.FAIL
 
@@ -140,29 +140,29 @@ def test_the_candidate_is_shown_what_is_allowed_and_why(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("keys", "words"),
     [
         ({"relative": 0.03}, "off by at most 3 %"),
         ({"absolute": 1e-5}, "off by at most 1e-5"),
         ({"relative": 0.002, "absolute": 1.2e-7}, "off by at most 0.2 % or by 1.2e-7"),
     ],
 )
-def test_a_width_is_said_once_and_in_one_spelling(given: dict[str, Any], words: str) -> None:
-    assert tolerance(**given).allowed_in_words == words
+def test_a_width_is_said_once_and_in_one_spelling(keys: dict[str, Any], words: str) -> None:
+    assert tolerance(**keys).allowed_in_words == words
 
 
 def test_no_clause_says_a_width_that_the_line_of_its_check_says() -> None:
-    said = []
+    message = []
     for path in sorted((ROOT / "questions").glob("*.yaml")):
         for part in load([ROOT], path.stem).spec.parts:
-            found = [getattr(check, "tolerance", None) for check in part.checks]
-            widths = {f"{w:g}" for t in found if t for w in (t.absolute, t.relative) if w}
-            widths |= {f"{100 * t.relative:g} %" for t in found if t and t.relative}
+            allowed = [getattr(check, "tolerance", None) for check in part.checks]
+            widths = {f"{w:g}" for t in allowed if t for w in (t.absolute, t.relative) if w}
+            widths |= {f"{100 * t.relative:g} %" for t in allowed if t and t.relative}
             widths |= {width.replace("e-0", "e-") for width in widths}
             for clause in part.contract:
                 found_in = (re.search(rf"(?<![\d.]){width}(?!\w)", clause) for width in widths)
-                said += [(path.stem, clause)] * any(found_in)
-    assert said == []
+                message += [(path.stem, clause)] * any(found_in)
+    assert message == []
 
 
 def test_where_one_result_has_two_tolerances_the_rarer_one_says_where_it_holds(
@@ -170,9 +170,10 @@ def test_where_one_result_has_two_tolerances_the_rarer_one_says_where_it_holds(
 ) -> None:
     check = """
       - {{id: {}, kind: outputs, of: y, cases: few, tolerance: {{absolute: {}, because: So.}}}}"""
-    every = "".join(check.format(*one) for one in (("a", 0.1), ("b", 0.1), ("far", 0.001)))
-    rest = f"run:\n  - y = f(x)\ncases:\n  few: {{x: [1.0]}}\nchecks:{every}\n"
-    bank = written(tmp_path, rest, "def f(x):\n    return x * 2\n")
+    tolerances = {"a": 0.1, "b": 0.1, "far": 0.001}
+    all_checks = "".join(check.format(name, width) for name, width in tolerances.items())
+    spec = f"run:\n  - y = f(x)\ncases:\n  few: {{x: [1.0]}}\nchecks:{all_checks}\n"
+    bank = written(tmp_path, spec, "def f(x):\n    return x * 2\n")
     hidden = " ".join(question_markdown(load([bank], "one")).split())
     assert "- Results may be off by at most 0.1: So." in hidden
     assert hidden.count("may be off") == 1  # what it does not know by name says nothing more
@@ -184,7 +185,7 @@ def test_where_one_result_has_two_tolerances_the_rarer_one_says_where_it_holds(
 
 
 @pytest.mark.parametrize(
-    ("own", "said"),
+    ("own", "message"),
     [
         ("tolerance: {relative: 1.0e-6}", "because"),
         ("tolerance: {because: So.}", "expected absolute or relative, found none"),
@@ -194,7 +195,7 @@ def test_where_one_result_has_two_tolerances_the_rarer_one_says_where_it_holds(
         ("exact: true\n    " + WRITTEN, "expected exact or a tolerance, found both"),
     ],
 )
-def test_a_tolerance_that_makes_no_sense_is_refused(tmp_path: Path, own: str, said: str) -> None:
+def test_a_tolerance_that_makes_no_sense_is_refused(tmp_path: Path, own: str, message: str) -> None:
     with pytest.raises(BankError) as refused:
         load([written(tmp_path, CLIPPED.replace("TOLERANCE", own), EXACT)], "one")
-    assert said in refused.value.message
+    assert message in refused.value.message
