@@ -38,20 +38,7 @@ def vary_case(
         inputs = {name: with_small_integers(recipe) for name, recipe in inputs.items()}
     if reach is Reach.VALUES:
         varied = replace(case, inputs=inputs)
-    else:
-        varied = _vary_form(case, inputs, cases, rng, reach, layouts)
-    return None if varied == case else varied
-
-
-def _vary_form(
-    case: CaseRecipe,
-    inputs: Mapping[str, Recipe],
-    cases: Sequence[CaseRecipe],
-    rng: random.Random,
-    reach: Reach,
-    layouts: Sequence[str],
-) -> CaseRecipe:
-    """Change sizes, dtype and layout, and scalars if `reach` allows it."""
+        return None if varied == case else varied
     lengths = {}
     for length in sorted(variable_side_lengths(case)):
         new_length = rng.choice([1, 2, 3, max(1, length - 1), length + 1, length])
@@ -66,7 +53,8 @@ def _vary_form(
     layout = case.layout
     if layout == "contiguous" and not any(recipe.layout for recipe in inputs.values()):
         layout = rng.choice(["contiguous", "contiguous", *layouts])
-    return replace(case, inputs=inputs, dtype=dtype, layout=layout)
+    varied = replace(case, inputs=inputs, dtype=dtype, layout=layout)
+    return None if varied == case else varied
 
 
 def resized_case(case: CaseRecipe, number: int, *, fixed: int = 0) -> CaseRecipe | None:
