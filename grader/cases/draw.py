@@ -54,8 +54,10 @@ def draw_inputs(
             else:
                 shape = shape_of(recipe.like, drawn)
         total_entries += math.prod(shape or ())
-        if total_entries > MAX_ENTRIES:  # a result may be of any shape
-            raise DrawError(f"its inputs have more than {MAX_ENTRIES:,} entries, {name} included")
+        if total_entries > MAX_CASE_ENTRIES:  # a result may be of any shape
+            raise DrawError(
+                f"its inputs have more than {MAX_CASE_ENTRIES:,} entries, {name} included"
+            )
         rng = _rng(seed, case.name, name, draw_index)
         drawn[name] = _draw_array(recipe, case, shape, rng)
     return {name: drawn[name] for name in case.inputs}

@@ -51,7 +51,6 @@ FLOATS = ("float32", "float64", "bfloat16")
 DTYPES = (*FLOATS, "int64", "int32", "int16", "uint8", "bool")
 
 MAX_DIMS = 8  # the protocol carries no more
-MAX_ENTRIES = 4_000_000  # in all inputs of a case: 32 MB, sent to two processes
 
 # Returns a suggestion for a misspelled word, or "".
 suggest_word = functools.partial(did_you_mean, parts=False)
@@ -201,8 +200,8 @@ def _with_shape(recipe: Recipe, written: object) -> Recipe:
     problem = ""
     if not all(type(size) is int and size >= 0 for size in sizes):
         problem = f"a shape (a list of sizes) or 'like NAME', found {written!r}"
-    elif len(sizes) > MAX_DIMS or math.prod(sizes) > MAX_ENTRIES:
-        problem = f"at most {MAX_DIMS} dimensions and {MAX_ENTRIES:,} entries, found {sizes}"
+    elif len(sizes) > MAX_DIMS or math.prod(sizes) > MAX_CASE_ENTRIES:
+        problem = f"at most {MAX_DIMS} dimensions and {MAX_CASE_ENTRIES:,} entries, found {sizes}"
     elif not sizes and recipe.needs_axis:
         problem = "at least one dimension, found []"
     if problem:
@@ -235,7 +234,6 @@ RESERVED = {
     "draws": "How many draws there are of it, each a case of every check that has it; 1 if not "
     "given.",
 }
-MAX_DRAWS = 24  # of a case; each draw is a case of its own
 
 CaseError = tuple[tuple[str | int, ...], str]  # the path of the faulty key, and a sentence
 _NO_LIMITS = Limits()
@@ -402,8 +400,8 @@ def _check_total_entries(inputs: Mapping[str, Recipe], report: _Report) -> None:
         source = inputs.get([key, *shape_source_chain(key, inputs)][-1])
         if source is not None and source.shape is not None:
             entries += math.prod(source.shape)
-    if entries > MAX_ENTRIES:
-        report(f"expected at most {MAX_ENTRIES:,} entries in all inputs, found {entries:,}")
+    if entries > MAX_CASE_ENTRIES:
+        report(f"expected at most {MAX_CASE_ENTRIES:,} entries in all inputs, found {entries:,}")
 
 
 def _read_limits(written: Mapping[str, Any], report: _Report) -> Limits:

@@ -178,7 +178,7 @@ def test_a_case_has_no_more_entries_than_its_inputs_may_have_together() -> None:
 )
 def test_what_cannot_be_drawn_is_the_banks_fault(inputs: dict[str, Any], message: str) -> None:
     with pytest.raises(DrawError, match=message):
-        draw_inputs(case(**inputs), 0, lambda _, __: (MAX_ENTRIES, MAX_ENTRIES))
+        draw_inputs(case(**inputs), 0, lambda _, __: (MAX_CASE_ENTRIES, MAX_CASE_ENTRIES))
 
 
 BITS = hnp.arrays(np.uint32, 8, elements=st.integers(0, 2**32 - 1))
