@@ -1,7 +1,7 @@
-"""What the cases of a question never vary: a program that relies on it passes every check.
+"""Find what the cases of a question never vary: a program that relies on it passes every check.
 
-Mutants are small changes of a reference that computes with what it is given; nobody who has eps
-built in, takes `abs(alpha)` or returns float64 wrote one of them.
+Mutants do not show this.  They are small changes of a reference that uses all its inputs.  No
+mutant has eps built in, takes `abs(alpha)` or returns float64.
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ import numpy as np
 from grader.cases.recipe import run_inputs
 from grader.grading.evaluation import Evaluation
 from grader.model.number_format import format_shape
-from grader.model.question import Question
+from grader.model.question import Question, Step
 
-_REAL, _WHOLE = re.compile(r"\ba number\b(?! of)|\bfloats?\b"), re.compile(r"\bints?\b|\bwhole\b")
+_REAL_NUMBER = re.compile(r"\ba number\b(?! of)|\bfloats?\b")
+_INTEGER = re.compile(r"\bints?\b|\bwhole\b")
+
+# Sentences of an interface or a contract that limit a number NAME.
 _NUMBER = r"(?P<number>-?\d+(?:\.\d+)?(?:e-?\d+)?)(?![\d.]*\w| [-+*/])"
 _BOUND = "(?:at least|at most|above|below)"
 _LIMITS = (
@@ -30,144 +33,197 @@ _LIMITS = (
     rf"(?m)^ *# +NAME\b[^;\n]*\b{_BOUND} {_NUMBER}",
     rf"{_NUMBER} [<>]=? NAME\b",
 )
-_OPEN = re.compile(r"above|below|[<>](?!=)")  # the limit itself is not allowed
-SMALL_PROBABILITY = 1e-6  # a probability
-NEARLY_ZERO = 1e-12  # a number above 0 that is hardly above it
-MIN_CASES_ALIKE = 3  # of which it may be said that all their sizes are alike
+_OPEN_LIMIT = re.compile(r"above|below|[<>](?!=)")  # the limit itself is not allowed
+
+SMALL_PROBABILITY = 1e-6  # cases need a probability above 0 that is at most this
+MAX_LIMIT_DISTANCE = 1e-12  # a number this close to a limit is at it
+MIN_CASES_ALIKE = 3  # fewer cases may have equal sizes by chance
+
+Array = np.ndarray[Any, Any]
 
 
 def unvaried_inputs(question: Question, evaluation: Evaluation) -> Iterator[str]:
-    """A sentence on each input that no case varies in some way, and a case that would."""
-    given: dict[str, dict[str, Any]] = {}
-    dtypes, arrays = set(), False
+    """Yield a sentence on each input that never varies in some way, with a case to add."""
+    values_by_input: dict[str, dict[str, Any]] = {}
+    dtypes = set()
     for check in question.spec.checks:
-        for case in [] if check.stretch else evaluation.cases_of(check):
+        if check.stretch:
+            continue
+        for case in evaluation.cases_of(check):
             drawn = evaluation.drawn_inputs(case)
             dtypes.add(case.dtype)
             for name in run_inputs(question.runs[check.run]):
-                given.setdefault(name, {})[case.name] = drawn[name]
-    for name, values in given.items():
-        if any(isinstance(one, (str, type(None))) for one in values.values()):
+                values_by_input.setdefault(name, {})[case.name] = drawn[name]
+
+    has_arrays = False
+    for name, by_case in values_by_input.items():
+        values = list(by_case.values())
+        if any(isinstance(value, (str, type(None))) for value in values):
             continue
-        if all(isinstance(one, (int, float)) for one in values.values()):
-            yield from _at_limits(question, name, values)
-            said = _of_numbers(question, name, values)
+        if all(isinstance(value, (int, float)) for value in values):
+            yield from _limit_sentences(question, name, by_case)
+            sentence = _number_sentence(question, name, by_case)
         else:
-            arrays = True
-            said = _of_arrays([np.asarray(one) for one in values.values()])
-            said = said and f"{name} is {said}"
-        if said and len(values) > 1:
-            yield said
-    promised = (" ".join([one.interface, *one.contract]) for one in question.spec.parts)
-    if arrays and dtypes == {"float64"} and any("float32" in text for text in promised):
-        first = next(iter(evaluation.cases))
-        yield f"no case is float32; add {_further(question, first, 'dtype', 'float32')}"
-    yield from _arguments(question)
+            has_arrays = True
+            sentence = _array_sentence(name, [np.asarray(value) for value in values])
+        if sentence and len(values) > 1:
+            yield sentence
+
+    if has_arrays and dtypes == {"float64"} and _promises_float32(question):
+        first_case = next(iter(evaluation.cases))
+        case = _case_with_value(question, first_case, "dtype", "float32")
+        yield f"no case is float32; add {case}"
+    yield from _default_sentences(question)
 
 
-def _of_numbers(question: Question, name: str, values: Mapping[str, Any]) -> str:
-    """What is the same of a number in every case, and a case in which it is not."""
-    case, first = next(iter(values.items()))
-    numbers, is_float = {*values.values()}, any(isinstance(v, float) for v in values.values())
-    if len(numbers) > 1:  # a size or an index is whole, what is called a number need not be
-        lines = [line for one in question.spec.parts for line in one.interface.splitlines()]
-        said = " ".join(line for line in lines if re.search(rf"#.*\b{name}\b", line))
-        is_float |= bool(_REAL.search(said)) and not _WHOLE.search(said)
-    if isinstance(first, bool):
-        told, other = str(first).lower(), str(not first).lower()
-    else:
-        told, other = f"{first:g}", f"{1.5 * first + 0.25 if is_float else first + 1:g}"
-    if len(numbers) > 1:
-        if not is_float or not all(float(one).is_integer() for one in numbers):
+def _promises_float32(question: Question) -> bool:
+    parts = question.spec.parts
+    return any("float32" in text for part in parts for text in (part.interface, *part.contract))
+
+
+# -- numbers --------------------------------------------------------------------------------------
+
+
+def _number_sentence(question: Question, name: str, by_case: Mapping[str, Any]) -> str:
+    """Return a sentence on a number that is always the same or whole; empty if it varies."""
+    case, first = next(iter(by_case.items()))
+    values = set(by_case.values())
+    is_real = any(isinstance(value, float) for value in by_case.values())
+    if len(values) > 1:
+        # Sizes and indices are whole; anything that is called a number may not be.
+        is_real = is_real or _is_called_real(question, name)
+        if not is_real or not all(float(value).is_integer() for value in values):
             return ""
-        told = "a whole number"
-    return f"every case has {name} {told}; add {_further(question, case, name, other)}"
+        constant = "a whole number"
+    elif isinstance(first, bool):
+        constant = str(first).lower()
+    else:
+        constant = f"{first:g}"
+
+    if isinstance(first, bool):
+        other = str(not first).lower()
+    elif is_real:
+        other = f"{1.5 * first + 0.25:g}"
+    else:
+        other = f"{first + 1:g}"
+    further_case = _case_with_value(question, case, name, other)
+    return f"every case has {name} {constant}; add {further_case}"
 
 
-def _at_limits(question: Question, name: str, values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on limits that are stated of a number and that no case comes near."""
-    first = next(iter(values))
-    is_real = any(isinstance(value, float) for value in values.values())
+def _is_called_real(question: Question, name: str) -> bool:
+    """Return True if a comment in an interface calls an input a number and not an integer."""
+    lines = [line for part in question.spec.parts for line in part.interface.splitlines()]
+    comments = " ".join(line for line in lines if re.search(rf"#.*\b{name}\b", line))
+    return bool(_REAL_NUMBER.search(comments)) and not _INTEGER.search(comments)
+
+
+def _limit_sentences(question: Question, name: str, by_case: Mapping[str, Any]) -> Iterator[str]:
+    """Yield sentences on the stated limits of a number that no case comes near."""
+    first_case = next(iter(by_case))
+    is_real = any(isinstance(value, float) for value in by_case.values())
     for limit, is_open in stated_limits(question, name).items():
         if is_open and (limit or not is_real):
             continue  # how near a number can come depends on the question
-        nearest = min(abs(value - limit) for value in values.values())
-        if nearest > NEARLY_ZERO:
-            near, value = ("near", "1.0e-20") if is_open else ("at", f"{limit:g}")
-            case = _further(question, first, name, value)
-            yield f"no case has {name} {near} its limit {limit:g}; add {case}"
+        nearest = min(abs(value - limit) for value in by_case.values())
+        if nearest <= MAX_LIMIT_DISTANCE:
+            continue
+        if is_open:
+            case = _case_with_value(question, first_case, name, "1.0e-20")
+            yield f"no case has {name} near its limit {limit:g}; add {case}"
+        else:
+            case = _case_with_value(question, first_case, name, f"{limit:g}")
+            yield f"no case has {name} at its limit {limit:g}; add {case}"
 
 
 def stated_limits(question: Question, name: str) -> dict[float, bool]:
-    """Return limits that the texts set to a number, and whether the limit itself is forbidden."""
-    found: dict[float, bool] = {}
+    """Map limits that the texts set to a number to True if the limit itself is forbidden."""
+    limits: dict[float, bool] = {}
     for part in question.spec.parts:
         for text, pattern in product((part.interface, *part.contract), _LIMITS):
             for match in re.finditer(pattern.replace("NAME", re.escape(name)), text):
-                found.setdefault(float(match["number"]), bool(_OPEN.search(match[0])))
-    return found
+                limits.setdefault(float(match["number"]), bool(_OPEN_LIMIT.search(match[0])))
+    return limits
 
 
-def _further(question: Question, case: str, key: str, value: str) -> str:
-    """Return a further case with another value of an input."""
-    return suggested_case(question, f"other-{key}", case, f"{key}: {value}")
+def _case_with_value(question: Question, origin: str, key: str, value: str) -> str:
+    """Return YAML of a case in which an input has another value."""
+    return suggested_case(question, f"other-{key}", origin, f"{key}: {value}")
 
 
 def suggested_case(question: Question, name: str, origin: str, *changes: str) -> str:
-    """Return YAML of a case that extends another one, under a name that is free."""
+    """Return YAML of a case that extends another one, under a free name."""
     name = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
     while name in question.spec.cases:
         name += "-2"
-    return f"`{name}: {{{', '.join([f'extends: {origin}', *changes])}}}`"
+    keys = ", ".join([f"extends: {origin}", *changes])
+    return f"`{name}: {{{keys}}}`"
 
 
-def _of_arrays(arrays: Sequence[np.ndarray[Any, Any]]) -> str:
-    """What is the same of an array in every case."""
-    told = []
-    if all(one.dtype.kind == "f" for one in arrays):
-        if all(one.ndim and np.allclose(one.sum(axis=-1), 1) for one in arrays):
-            smallest = min(one[one > 0].min(initial=1.0) for one in arrays)
-            if smallest > SMALL_PROBABILITY:
-                told.append(f"never between 0 and {smallest:.2g}")
-        if all((one == np.floor(one)).all() for one in arrays):
-            told.append("always whole")
-        if not any((one < 0).any() for one in arrays):
-            told.append("never negative")
-    shapes = [one.shape for one in arrays]
-    if len(shapes) < MIN_CASES_ALIKE or not shapes[0] or len({*map(len, shapes)}) > 1:
-        return " and ".join(told)
-    if not any({0, 1} & {*shape} for shape in shapes):
-        told.append("never of size 1")
-    axes = range(len(shapes[0]))
-    same = [axis for axis in axes if len({shape[axis] for shape in shapes}) == 1]
-    if len(same) == len(axes):
-        told.append(f"always of shape {format_shape(shapes[0])}")
-    else:
-        told += [f"always of size {shapes[0][axis]} along axis {axis}" for axis in same]
-        told += [
-            f"always of one size along axes {one} and {other}"
-            for one, other in combinations(axes, 2)
-            if not {one, other} <= {*same} and all(s[one] == s[other] for s in shapes)
-        ]
-    return " and ".join(told)
+# -- arrays and arguments -------------------------------------------------------------------------
 
 
-def _arguments(question: Question) -> Iterator[str]:
-    """Arguments with a default that every step of the question gives, or that none does."""
-    if question.driver_functions:  # which calls the functions as it likes
+def _array_sentence(name: str, arrays: Sequence[Array]) -> str:
+    """Return a sentence on all that is the same of an array in every case; empty if nothing is."""
+    properties = [*_common_values(arrays), *_common_sizes([array.shape for array in arrays])]
+    return f"{name} is {' and '.join(properties)}" if properties else ""
+
+
+def _common_values(arrays: Sequence[Array]) -> Iterator[str]:
+    """Yield what holds for the entries of all arrays."""
+    if not all(array.dtype.kind == "f" for array in arrays):
         return
-    calls = [step for run in question.runs.values() for step in run if step.owner == "submission"]
+    if all(array.ndim and np.allclose(array.sum(axis=-1), 1) for array in arrays):
+        smallest = min(array[array > 0].min(initial=1.0) for array in arrays)
+        if smallest > SMALL_PROBABILITY:
+            yield f"never between 0 and {smallest:.2g}"
+    if all((array == np.floor(array)).all() for array in arrays):
+        yield "always whole"
+    if not any((array < 0).any() for array in arrays):
+        yield "never negative"
+
+
+def _common_sizes(shapes: Sequence[tuple[int, ...]]) -> Iterator[str]:
+    """Yield what holds for all shapes, if there are enough of them with the same axes."""
+    first = shapes[0]
+    if len(shapes) < MIN_CASES_ALIKE or not first or len({len(shape) for shape in shapes}) > 1:
+        return
+    if not any({0, 1} & {*shape} for shape in shapes):
+        yield "never of size 1"
+    axes = range(len(first))
+    constant = [axis for axis in axes if len({shape[axis] for shape in shapes}) == 1]
+    if len(constant) == len(axes):
+        yield f"always of shape {format_shape(first)}"
+        return
+    for axis in constant:
+        yield f"always of size {first[axis]} along axis {axis}"
+    for pair in combinations(axes, 2):
+        a, b = pair
+        if not {*pair} <= {*constant} and all(shape[a] == shape[b] for shape in shapes):
+            yield f"always of one size along axes {a} and {b}"
+
+
+def _default_sentences(question: Question) -> Iterator[str]:
+    """Yield sentences on arguments with a default that every step gives, or that none does."""
+    if question.driver_functions:  # a driver may call the functions in any way
+        return
+    steps = [step for run in question.runs.values() for step in run if step.owner == "submission"]
     for node in ast.parse(question.reference).body:
-        made = [step for step in calls if step.function == getattr(node, "name", "")]
-        if not isinstance(node, ast.FunctionDef) or not made:
+        if not isinstance(node, ast.FunctionDef):
             continue
-        names = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
+        calls = [step for step in steps if step.function == node.name]
+        if not calls:
+            continue
+        names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
         for name in names[len(names) - len(node.args.defaults) :]:
-            given = {
-                name in names[: sum(one.keyword is None for one in step.arguments)]
-                or any(one.keyword == name for one in step.arguments)
-                for step in made
-            }
-            if len(given) == 1:
-                how = "given in every step" if given.pop() else "left out in every step"
-                yield f"{name} of {node.name} is {how}"
+            given = {_is_given(name, names, step) for step in calls}
+            if given == {True}:
+                yield f"{name} of {node.name} is given in every step"
+            elif given == {False}:
+                yield f"{name} of {node.name} is left out in every step"
+
+
+def _is_given(name: str, names: Sequence[str], step: Step) -> bool:
+    """Return True if a call has an argument for this parameter."""
+    positional = sum(argument.keyword is None for argument in step.arguments)
+    keywords = {argument.keyword for argument in step.arguments}
+    return name in names[:positional] or name in keywords
