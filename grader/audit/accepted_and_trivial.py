@@ -1,10 +1,11 @@
-"""Right programs that must pass, and answers that take no thought and must not.
+"""Try right programs that must pass, and trivial answers that must not.
 
-A question that turns down right solutions is worse than one that lets wrong ones through.  It may
-come with solutions in other styles (`accepted`).  The audit derives more from the reference, right
-by construction wherever values are compared; what is counted (bytes, FLOPs) is another matter.  And
-a question that accepts zeros proves nothing about anybody: trivial answers are derived as well
-(`audit/stand_ins.py`), for which one seed is enough, they hardly depend on it.
+A question that rejects right solutions is worse than one that accepts wrong ones.  It may come with
+solutions in other *styles* (`accepted`).  The audit derives more styles from the reference.  They
+are right by construction if values are compared; budgets of bytes or FLOPs are another matter.
+
+A question that accepts zeros proves nothing.  So *trivial answers* are derived from the reference
+as well (`audit/stand_ins.py`).  One seed is enough for them, because they hardly depend on it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from grader import forms
 from grader.audit.kill_matrix import (
@@ -31,7 +33,7 @@ from grader.grading.kinds import registry
 from grader.grading.values import same_value
 from grader.model.audit import AcceptedSolutionResult, TrivialAnswer
 from grader.model.question import Question
-from grader.model.report import NON_FAILING_VERDICTS, Verdict
+from grader.model.report import NON_FAILING_VERDICTS, CheckResult, Report, Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 
@@ -49,121 +51,155 @@ ANSWERS = {
     "arguments": "its array arguments, in order",
     "first-call": "every time what the first call gave",
 }
-NO_FUNCTION_MESSAGE = "what is called is no function"  # says the stand-in
-_CODE = Path(__file__).with_name("stand_ins.py")
+NO_FUNCTION_MESSAGE = "what is called is no function"  # raised by the stand-in
+_STAND_INS_FILE = Path(__file__).with_name("stand_ins.py")
 
 StepProgress = Callable[[str], None]
-SolutionCheck = tuple[
-    list[AcceptedSolutionResult], list[str]
-]  # with seeds that pass; a sentence per check that does not
+
+
+class SolutionCheck(NamedTuple):
+    """Results of several right programs."""
+
+    results: list[AcceptedSolutionResult]
+    problems: list[str]  # a sentence on each check that rejects one
 
 
 def stand_in_sources(session: GradingSession, kind: str) -> list[bytes]:
-    """The reference, every function that steps or the driver call in a style or trivial."""
-    question, loaded = session.question, session.bank.reference.loaded
-    called = set(re.findall(r"\bprogram\.(\w+)", (question.driver or b"").decode(errors="replace")))
-    driven = [] if loaded is None else [name for name in loaded.defined if name in called]
-    functions = {name: opaque_results(question, name) for name in [*question.functions, *driven]}
-    code, given = json.dumps(_CODE.read_text("utf-8")), json.dumps(functions)
-    layer = f'_layer = {{"__name__": "layer"}}\nexec({code}, _layer)\n'
-    return [
-        question.reference,
-        f'{layer}_layer["install"]({kind!r}, {given}, globals())\n'.encode(),
-    ]
+    """Return the reference, and a layer that puts a stand-in over each function that is called."""
+    question = session.question
+    loaded = session.bank.reference.loaded
+    driver = (question.driver or b"").decode(errors="replace")
+    called_by_driver = set(re.findall(r"\bprogram\.(\w+)", driver))
+    names = list(question.functions)
+    if loaded is not None:
+        names += [name for name in loaded.defined if name in called_by_driver]
+    opaque = {name: opaque_results(question, name) for name in names}
+    code = json.dumps(_STAND_INS_FILE.read_text("utf-8"))
+    layer = (
+        '_layer = {"__name__": "layer"}\n'
+        f"exec({code}, _layer)\n"
+        f'_layer["install"]({kind!r}, {json.dumps(opaque)}, globals())\n'
+    )
+    return [question.reference, layer.encode()]
 
 
-# -- what is right ---------------------------------------------------------------------------------
+# -- right programs -------------------------------------------------------------------------------
 
 
 def check_accepted_solutions(
     session: GradingSession,
     seeds: Sequence[int],
     progress: StepProgress,
-    taken: dict[str, Mapping[str, float]],
+    budgets: dict[str, Mapping[str, float]],
 ) -> SolutionCheck:
-    """Put the right solutions that come with a question through every check that decides.
+    """Put the accepted solutions of a question through every check that decides.
 
-    What each takes of budgets, on the first seed, goes into `taken`.
+    The share of each budget that a solution takes, on the first seed, is added to `budgets`.
     """
-    found = []
+    problems: dict[str, list[SeedProblem]] = {}
     for name in session.question.accepted:
         progress(f"accepted {name}")
-        faults = [
-            fault
+        problems[name] = [
+            problem
             for seed in seeds
-            for fault in _turned_down(session, name, seed, taken, timed=seed == seeds[0])
+            for problem in _rejections(session, name, seed, budgets, timed=seed == seeds[0])
         ]
-        found.append((name, faults))
-    return _held(found, len(seeds), derived=False)
+    return _solution_check(problems, len(seeds), derived=False)
 
 
 def check_repair(
     session: GradingSession, seeds: Sequence[int], progress: StepProgress = lambda _: None
 ) -> list[str]:
-    """What is wrong with the repair of the starter: it passes, and so does each part's share."""
+    """Return what is wrong with the repair of the starter, as a whole and for each part."""
     question = session.question
     if not question.repair:
         return []
     progress("the repair of the starter")
     file = program_file(question, "repair") or "the repair"
-    found = [f"{file}: {fault}" for fault in starter_repair.repair_errors(question)]
-    last = len(question.spec.parts)
-    for parts in range(1, last + 1):
-        upto, failing = f"parts 1 to {parts}" if parts > 1 else "part 1", list[SeedProblem]()
-        before = f"{file}: the starter with the changes of {upto} is stopped"
-        for seed in (tried := seeds if parts == last else seeds[:1]):
+    errors = [f"{file}: {error}" for error in starter_repair.repair_errors(question)]
+    last_part = len(question.spec.parts)
+    for parts in range(1, last_part + 1):
+        changes = f"parts 1 to {parts}" if parts > 1 else "part 1"
+        before = f"{file}: the starter with the changes of {changes} is stopped"
+        tried_seeds = seeds if parts == last_part else seeds[:1]
+        problems: list[SeedProblem] = []
+        for seed in tried_seeds:
             report = session.grade(starter_repair.repaired_starter(question, parts), seed=seed)
             if report.parts_passed < parts:
-                failed = (
-                    c
-                    for c in report.checks
-                    if not c.stretch and c.verdict not in NON_FAILING_VERDICTS
-                )
-                said = next((f"{c.id}: {failure_message(c)}" for c in failed), report.message)
-                failing.append((seed, before, f": {said}"))
-        if failing:  # what is wrong in a part is wrong in those after it
-            return [*found, *problem_sentences(failing, len(tried))]
-    return found
+                problems.append((seed, before, f": {_first_failure(report)}"))
+        if problems:  # a fault of one part shows in all later ones
+            return [*errors, *problem_sentences(problems, len(tried_seeds))]
+    return errors
 
 
-def _held(
-    found: Sequence[tuple[str, list[SeedProblem]]], seeds: int, *, derived: bool
+def _first_failure(report: Report) -> str:
+    """Return the message of the first required check that fails, or else of the report."""
+    for result in report.checks:
+        if not result.stretch and result.verdict not in NON_FAILING_VERDICTS:
+            return f"{result.id}: {failure_message(result)}"
+    return report.message
+
+
+def _solution_check(
+    problems_by_name: Mapping[str, Sequence[SeedProblem]], seeds: int, *, derived: bool
 ) -> SolutionCheck:
-    passed = {name: seeds - len({seed for seed, *_ in faults}) for name, faults in found}
-    accepted = [
-        AcceptedSolutionResult(name, count, seeds, derived) for name, count in passed.items()
-    ]
-    return accepted, [text for _, faults in found for text in problem_sentences(faults, seeds)]
+    """Count the seeds on which each solution passes, and put its problems into sentences."""
+    results = []
+    sentences = []
+    for name, problems in problems_by_name.items():
+        failing_seeds = {seed for seed, _, _ in problems}
+        passed = seeds - len(failing_seeds)
+        results.append(AcceptedSolutionResult(name, passed, seeds, derived))
+        sentences += problem_sentences(problems, seeds)
+    return SolutionCheck(results, sentences)
 
 
-def _turned_down(
+def _rejections(
     session: GradingSession,
     name: str,
     seed: int,
-    taken: dict[str, Mapping[str, float]],
+    budgets: dict[str, Mapping[str, float]],
     *,
     timed: bool,
 ) -> Iterator[SeedProblem]:
-    question, called = session.question, f"the accepted {name}"
+    """Yield the checks that reject an accepted solution on one seed; each exception only once."""
+    question = session.question
     file = program_file(question, ACCEPTED_PREFIX + name)
-    program = [accepted_program(question, name)]
-    last = question.accepted_until_part[name]
+    last_part = question.accepted_until_part[name]
     try:
         evaluation = session.evaluate_bank_program(
-            called, program, seed, called=called, file=file, parts=last
+            f"the accepted {name}",
+            [accepted_program(question, name)],
+            seed,
+            called=f"the accepted {name}",
+            file=file,
+            parts=last_part,
         )
-        checks = [c for part in question.spec.parts[:last] for c in part.checks if not c.stretch]
+        checks = [
+            check
+            for part in question.spec.parts[:last_part]
+            for check in part.checks
+            if not check.stretch
+        ]
         results = {check.id: result_of_check(evaluation, check, timed=timed) for check in checks}
-        known: set[object] = set()  # what it raises at one place is said once
-        for check, result in results.items():
-            cause = (r.type, r.message, r.frames) if (r := result.raised) else check
-            if result.verdict not in NON_FAILING_VERDICTS and cause not in known:
-                before = f"{file}: {check} stops {name}, which is right,"
+        known_causes: set[object] = set()
+        for check_id, result in results.items():
+            cause = _cause(result)
+            if result.verdict not in NON_FAILING_VERDICTS and cause not in known_causes:
+                before = f"{file}: {check_id} stops {name}, which is right,"
                 yield seed, before, f": {failure_message(result, file)}"
-            known.add(cause)
-        taken.setdefault(name, budget_shares(evaluation, results))
-    except BankProgramError as fault:
-        yield seed, f"{file}: {name} is of no use", f": {fault}"
+            known_causes.add(cause)
+        budgets.setdefault(name, budget_shares(evaluation, results))
+    except BankProgramError as error:
+        yield seed, f"{file}: {name} is of no use", f": {error}"
+
+
+def _cause(result: CheckResult) -> object:
+    """Return what tells the cause of a result from others: an exception, or else the check."""
+    raised = result.raised
+    if raised is None:
+        return result.id
+    return raised.type, raised.message, raised.frames
 
 
 def check_restyled_reference(
@@ -172,37 +208,47 @@ def check_restyled_reference(
     """Put the reference in every style through the checks that compare values.
 
     Returns:
-        What became of them, and a sentence per style that there is none of.
+        The results, and a sentence on each style that cannot be made.
     """
-    spec, found = session.question.spec, []
-    unmade: dict[str, list[str]] = {}  # styles by the reason
-    for name, about in STYLES.items() if not spec.needs_torch else ():
-        if name == FLOAT64 and not any(n in str(spec.cases) for n in ("float32", "bfloat16")):
+    spec = session.question.spec
+    if spec.needs_torch:
+        return SolutionCheck([], []), []
+    cases = str(spec.cases)
+    has_narrow_case = "float32" in cases or "bfloat16" in cases
+    problems: dict[str, list[SeedProblem]] = {}
+    impossible: dict[str, list[str]] = {}  # styles by the reason
+    for style, about in STYLES.items():
+        if style == FLOAT64 and not has_narrow_case:
             continue
         progress(f"the reference {about}")
         try:
-            faults = [f for seed in seeds for f in _styled_faults(session, name, about, seed)]
-            found.append((name, faults))
-        except BankProgramError as fault:
-            reason = NO_FUNCTION_MESSAGE if NO_FUNCTION_MESSAGE in str(fault) else str(fault)
-            unmade.setdefault(reason, []).append(name)
+            problems[style] = [
+                problem
+                for seed in seeds
+                for problem in _style_rejections(session, style, about, seed)
+            ]
+        except BankProgramError as error:
+            reason = str(error)
+            if NO_FUNCTION_MESSAGE in reason:
+                reason = NO_FUNCTION_MESSAGE
+            impossible.setdefault(reason, []).append(style)
     notes = [
-        f"there is no right program in the style {' or '.join(names)}: {reason}"
-        for reason, names in unmade.items()
+        f"there is no right program in the style {' or '.join(styles)}: {reason}"
+        for reason, styles in impossible.items()
     ]
-    return _held(found, len(seeds), derived=True), notes
+    return _solution_check(problems, len(seeds), derived=True), notes
 
 
-def _styled_faults(
-    session: GradingSession, name: str, about: str, seed: int
+def _style_rejections(
+    session: GradingSession, style: str, about: str, seed: int
 ) -> Iterator[SeedProblem]:
-    """What turns a style down on one seed.
+    """Yield the checks that reject a style on one seed.
 
     Raises:
-        BankFault: there is no such style of this reference: it raises, or takes too long.
+        BankProgramError: this reference has no such style: it raises, or takes too long.
     """
     evaluation = session.evaluate_bank_program(
-        f"style {name}", stand_in_sources(session, name), seed, called="it"
+        f"style {style}", stand_in_sources(session, style), seed, called="it"
     )
     for check in session.question.spec.checks:
         if check.stretch or not registry.kind_named(check.kind).judges_values:
@@ -215,69 +261,82 @@ def _styled_faults(
             raise BankProgramError(failure_message(result))
 
 
-# -- what takes no thought -------------------------------------------------------------------------
+# -- trivial answers ------------------------------------------------------------------------------
 
 
 def try_trivial_answers(session: GradingSession, seed: int) -> list[TrivialAnswer]:
     """Put every trivial answer through every check.
 
-    Where zeros, ones and NaN all compute what the reference does, nothing of it was replaced: what
-    is checked is what the functions change, not what they return.  Then none of these is counted.
+    If zeros, ones and NaN all equal the reference, the stand-ins replaced nothing: the checks look
+    at what the functions change and not at what they return.  Then none of these answers counts.
     """
-    is_text = forms.form_of(session.question.spec).is_text  # which remembers nothing
-    names = [name for name in ANSWERS if not (is_text and name == "first-call")]
-    tried = {name: _tried(session, seed, name) for name in names}
-    unmade = all(tried[name][1] for name in ("zeros", "ones", "nan"))
+    names = list(ANSWERS)
+    if forms.form_of(session.question.spec).is_text:  # text has no calls to remember
+        names.remove("first-call")
+    answers: list[TrivialAnswer] = []
+    equal_to_reference: set[str] = set()
+    for name in names:
+        answer, equals_reference = _try_trivial_answer(session, seed, name)
+        answers.append(answer)
+        if equals_reference:
+            equal_to_reference.add(name)
+    if not equal_to_reference >= {"zeros", "ones", "nan"}:
+        return answers
     return [
-        replace(a, made=False, accepted=False) if unmade and a.name != "first-call" else a
-        for a, _ in tried.values()
+        answer if answer.name == "first-call" else replace(answer, made=False, accepted=False)
+        for answer in answers
     ]
 
 
-def _tried(session: GradingSession, seed: int, name: str) -> tuple[TrivialAnswer, bool]:
-    """An answer, and whether it computes what the reference does."""
+def _try_trivial_answer(
+    session: GradingSession, seed: int, name: str
+) -> tuple[TrivialAnswer, bool]:
+    """Return a trivial answer with its verdicts, and True if it equals the reference."""
     checks = session.question.spec.checks
     try:
         evaluation = session.evaluate_bank_program(
             f"trivial {name}", stand_in_sources(session, name), seed
         )
         verdicts = {check.id: result_of_check(evaluation, check).verdict for check in checks}
-    except BankProgramError:  # it does not load, or breaks a check: nothing to fear
+    except BankProgramError:  # it does not load, or breaks a check: no question accepts it
         return TrivialAnswer(name, ANSWERS[name], (), accepted=False), False
-    deciding = {verdicts[check.id] for check in checks if not check.stretch}
-    accepted = deciding - {Verdict.SKIPPED} == {Verdict.PASS}
+    required = {verdicts[check.id] for check in checks if not check.stretch}
+    accepted = required - {Verdict.SKIPPED} == {Verdict.PASS}
     passes = tuple(check for check, verdict in verdicts.items() if verdict is Verdict.PASS)
     answer = TrivialAnswer(name, ANSWERS[name], passes, accepted=accepted)
-    return answer, accepted and _is_reference(evaluation)
+    return answer, accepted and _equals_reference(evaluation)
 
 
 def opaque_results(question: Question, function: str) -> list[int]:
-    """The indices in a function's result that later steps take and no check looks at by value."""
-    looked_at = {
+    """Return the indices of a function's results that later steps read and no check compares."""
+    compared = {
         (check.run, name) for check in question.spec.checks for name in check.required_results
     }
-    taken: set[int] = set()
-    seen: set[int] = set()
+    read_later: set[int] = set()
+    checked: set[int] = set()
     for run, steps in question.runs.items():
         for number, step in enumerate(steps):
             if step.function != function or step.owner != "submission":
                 continue
-            later = {name for other in steps[number + 1 :] for name in other.names_read}
-            taken |= {i for i, target in enumerate(step.targets) if target in later}
-            seen |= {i for i, target in enumerate(step.targets) if (run, target) in looked_at}
-    return sorted(taken - seen)
+            later_names = {name for later in steps[number + 1 :] for name in later.names_read}
+            for index, target in enumerate(step.targets):
+                if target in later_names:
+                    read_later.add(index)
+                if (run, target) in compared:
+                    checked.add(index)
+    return sorted(read_later - checked)
 
 
-def _is_reference(evaluation: Evaluation) -> bool:
-    """Whether the answer computes what the reference does, on every case of every check."""
+def _equals_reference(evaluation: Evaluation) -> bool:
+    """Return True if a program computes the reference's results on every case of every check."""
     try:
-        return all(
-            same_value(
-                value, evaluation.reference_outcome(check.run, case).values[name], case.dtype
-            )
-            for check in evaluation.question.spec.checks
-            for case in evaluation.cases_of(check)
-            for name, value in evaluation.submission_outcome(check.run, case).values.items()
-        )
+        for check in evaluation.question.spec.checks:
+            for case in evaluation.cases_of(check):
+                results = evaluation.submission_outcome(check.run, case).values
+                for name, value in results.items():
+                    expected = evaluation.reference_outcome(check.run, case).values[name]
+                    if not same_value(value, expected, case.dtype):
+                        return False
     except (ProgramError, WorkerError, BankProgramError):
         return False
+    return True

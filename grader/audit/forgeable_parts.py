@@ -1,9 +1,9 @@
-"""Parts that a wrong program passes once it knows what can be known in advance.
+"""Find parts that a wrong program passes if it knows what can be known in advance.
 
-A driver runs in the process of the submission, which can replace it by what it returned in another
-grade.  The audit plays that submission: wherever the results of another seed are right on this
-one, a wrong program is given the right ones, and every check looks again.  A program gives one
-answer to a run on a case, which all checks look at.
+A driver runs in the process of the submission.  The submission can replace it by recorded results
+of an earlier grade.  The audit plays such a submission: it takes a wrong program and corrects the
+results that are equal on another seed.  Then every check runs again.  A program gives one answer to
+a run on a case, and all checks see this answer.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.remote_program import RemoteProgram
 
 ResultValues = Mapping[str, Any]  # by name
-SEED_OFFSET = 1_000_003  # is added to a seed: values are known from the grade of that one
+SEED_OFFSET = 1_000_003  # from the graded seed to that of the recorded results
 
 
 def is_forgeable(question: Question) -> bool:
@@ -46,15 +46,15 @@ def is_forgeable(question: Question) -> bool:
 def comparing_checks(question: Question, part: int) -> list[Check]:
     """Return the required checks of a part that compare values.
 
-    An estimate without inputs is left out: its answer is what is asked for, and can be typed.
+    An estimate without inputs is left out: the candidate types its answer, so it cannot be forged.
     """
-    found = []
-    for check in _required(question, part):
+    checks = []
+    for check in _required_checks(question, part):
         kind = registry.kind_named(check.kind)
         has_inputs = run_inputs(question.runs[check.run]) or not kind.hides_expected
         if kind.judges_values and has_inputs:
-            found.append(check)
-    return found
+            checks.append(check)
+    return checks
 
 
 def is_only_measured(question: Question, part: int) -> bool:
@@ -62,38 +62,38 @@ def is_only_measured(question: Question, part: int) -> bool:
 
     Budgets and side effects are reported by that process, which can forge them.
     """
-    kinds = [registry.kind_named(check.kind) for check in _required(question, part)]
+    kinds = [registry.kind_named(check.kind) for check in _required_checks(question, part)]
     return not any(kind.judges_values or isinstance(kind, WrittenAnswerKind) for kind in kinds)
 
 
-def _required(question: Question, part: int) -> list[Check]:
+def _required_checks(question: Question, part: int) -> list[Check]:
     return [check for check in question.spec.parts[part - 1].checks if not check.stretch]
 
 
 def forgeable_parts(session: GradingSession, seed: int) -> Iterator[str]:
-    """Say which parts are passed by whoever passes those before and knows what can be known.
+    """Yield a sentence on each part that a program passes with values known in advance.
+
+    The program passes the parts before it.
 
     Raises:
-        BankFault: the reference fails.
+        BankProgramError: the reference fails.
     """
     question = session.question
-    for part in range(1, len(question.spec.parts) + 1) if is_forgeable(question) else ():
+    if not is_forgeable(question):
+        return
+    for part in range(1, len(question.spec.parts) + 1):
         if is_only_measured(question, part):
             yield (
                 f"no required check of part {part} compares values, so that the part rests on what "
                 "the submission's process says of itself: add a check of results on drawn inputs"
             )
-        right = session.bank.new_evaluation(session.bank.reference, seed)
-        checks = [one for one in comparing_checks(question, part) if not _is_empty(right, one)]
-        if not checks:
-            continue
-        program = _failing_program(session, seed, part, checks)
-        if all(result_of_check(program, check).verdict in NON_FAILING_VERDICTS for check in checks):
-            continue  # its values are right: the part is about what is measured
-        recorded = session.bank.new_evaluation(session.bank.reference, seed + SEED_OFFSET)
-        recorded.parts_asked = part
-        runs = dict.fromkeys(check.run for check in checks)
-        if all(_is_forged(program, recorded, [c for c in checks if c.run == run]) for run in runs):
+        reference = session.bank.new_evaluation(session.bank.reference, seed)
+        checks = [
+            check
+            for check in comparing_checks(question, part)
+            if not _has_empty_inputs(reference, check)
+        ]
+        if checks and _passes_with_known_values(session, seed, part, checks):
             compared = ", ".join(check.id for check in checks)
             yield (
                 f"part {part} is passed with values that are known in advance: let what one of its "
@@ -102,27 +102,44 @@ def forgeable_parts(session: GradingSession, seed: int) -> Iterator[str]:
             )
 
 
-def _is_empty(evaluation: Evaluation, check: Check) -> bool:
+def _has_empty_inputs(evaluation: Evaluation, check: Check) -> bool:
     """Return True if the inputs of a check are arrays without entries: there are no others."""
-    drawn = [evaluation.drawn_inputs(case) for case in evaluation.cases_of(check)]
+    inputs_by_case = [evaluation.drawn_inputs(case) for case in evaluation.cases_of(check)]
     names = run_inputs(evaluation.steps(check.run))
-    sizes = [np.size(given[name]) for given in drawn for name in names]
+    sizes = [np.size(inputs[name]) for inputs in inputs_by_case for name in names]
     return bool(sizes) and not any(sizes)
+
+
+def _passes_with_known_values(
+    session: GradingSession, seed: int, part: int, checks: Sequence[Check]
+) -> bool:
+    """Return True if a wrong program passes the checks of a part with known values."""
+    wrong_program = _failing_program(session, seed, part, checks)
+    results = (result_of_check(wrong_program, check) for check in checks)
+    if all(result.verdict in NON_FAILING_VERDICTS for result in results):
+        return False  # its values are right: the part is about what is measured
+    recorded = session.bank.new_evaluation(session.bank.reference, seed + SEED_OFFSET)
+    recorded.parts_asked = part
+    runs = dict.fromkeys(check.run for check in checks)
+    return all(
+        _is_forged(wrong_program, recorded, [check for check in checks if check.run == run])
+        for run in runs
+    )
 
 
 def _failing_program(
     session: GradingSession, seed: int, part: int, checks: Sequence[Check]
 ) -> Evaluation:
     """Return the evaluation of a program that fails a part, and passes those before if possible."""
-    question, before = session.question, part - 1
-    if before and question.repair:
-        parted = session.evaluate_bank_program(
-            "known", [repaired_starter(question, before)], seed, parts=before
+    question = session.question
+    earlier = part - 1
+    if earlier and question.repair:
+        repaired = session.evaluate_bank_program(
+            "known", [repaired_starter(question, earlier)], seed, parts=earlier
         )
-        if any(
-            result_of_check(parted, check).verdict not in NON_FAILING_VERDICTS for check in checks
-        ):
-            return parted
+        results = (result_of_check(repaired, check) for check in checks)
+        if any(result.verdict not in NON_FAILING_VERDICTS for result in results):
+            return repaired
     starter = session.evaluate_bank_program("known", [question.starter], seed, parts=1)
     starter.parts_asked = part
     return starter
@@ -139,94 +156,109 @@ def _is_forged(evaluation: Evaluation, recorded: Evaluation, checks: Sequence[Ch
     run = checks[0].run
     failing = {case.name for check in checks for case in evaluation.cases_of(check)}
     cases = [evaluation.cases[name] for name in sorted(failing)]
-    known = {case.name: _results(recorded, recorded.reference, run, case) for case in cases}
-    mine = {case.name: _corrected(evaluation, run, case, known[case.name]) for case in cases}
-    for results in (known, mine):
-        failing &= _failing(evaluation, checks, results)
+    recorded_results = {
+        case.name: _own_results(recorded, recorded.reference, run, case) for case in cases
+    }
+    corrected_results = {
+        case.name: _corrected_results(evaluation, run, case, recorded_results[case.name])
+        for case in cases
+    }
+    for results in (recorded_results, corrected_results):
+        failing &= _failing_cases(evaluation, checks, results)
     return not failing
 
 
-def _failing(
-    evaluation: Evaluation, checks: Sequence[Check], results: Mapping[str, ResultValues]
+def _failing_cases(
+    evaluation: Evaluation, checks: Sequence[Check], results_by_case: Mapping[str, ResultValues]
 ) -> set[str]:
-    """Return the cases on which a check of a run does not pass results that are given by case."""
+    """Return the cases on which some check of a run does not pass the given results."""
+    run = checks[0].run
     forged = evaluation.with_submission(evaluation.submission)
-    for name, given in results.items():
+    for name, results in results_by_case.items():
         case = evaluation.cases[name]
-        judged = _judged(evaluation, checks[0].run, case, given)
-        forged.plant_outcome(checks[0].run, case, Outcome(dict(judged)))
+        compared = _judged_results(evaluation, run, case, results)
+        forged.plant_outcome(run, case, Outcome(dict(compared)))
+
     failing = set[str]()
     for check in checks:
-        every = [case.name for case in forged.cases_of(check)]
+        all_cases = [case.name for case in forged.cases_of(check)]
         try:
             result = registry.kind_named(check.kind).run_check(forged, check)
         except SubmissionStopped:
-            failing |= {*every}
+            failing.update(all_cases)
             continue
         if result.verdict not in NON_FAILING_VERDICTS:
-            failing |= {*(result.failing or every)}
+            failing.update(result.failing or all_cases)
     return failing
 
 
-def _apart(evaluation: Evaluation) -> RemoteProgram:
-    """Return the reference as a submission, whose results another process judges."""
+def _judged_elsewhere(evaluation: Evaluation) -> RemoteProgram:
+    """Return the reference as if it were a submission, whose results another process judges."""
     return replace(evaluation.reference, judge_program=lambda: evaluation.reference)
 
 
-def _results(
+def _own_results(
     evaluation: Evaluation, program: RemoteProgram, run: str, case: CaseRecipe
 ) -> ResultValues:
-    """Return what a program gives in its own process.
+    """Return the results that a program computes in its own process, before steps of judge.
 
     Raises:
-        ProgramError, WorkerError: it does not.
+        ProgramError, WorkerError: the program fails.
     """
-    steps, want = evaluation.steps(run), evaluation.wanted_results[run]
-    own, judged, asked = _apart(evaluation).split_steps(steps, want)
-    if not judged:
+    own_steps, judge_steps, own_names = _judged_elsewhere(evaluation).split_steps(
+        evaluation.steps(run), evaluation.wanted_results[run]
+    )
+    if not judge_steps:
         return evaluation.outcome(program, run, case).values
-    return program.run(own, evaluation.inputs(case, run), asked).values
+    return program.run(own_steps, evaluation.inputs(case, run), own_names).values
 
 
-def _judged(
-    evaluation: Evaluation, run: str, case: CaseRecipe, given: ResultValues
+def _judged_results(
+    evaluation: Evaluation, run: str, case: CaseRecipe, own_results: ResultValues
 ) -> ResultValues:
-    """Return the results that a check compares, some of them judged by steps of judge."""
-    apart, want = _apart(evaluation), evaluation.wanted_results[run]
-    _, judged, _ = apart.split_steps(evaluation.steps(run), want)
-    if not judged:
-        return given
+    """Return the results that a check compares: a program's own, after the steps of judge."""
+    program = _judged_elsewhere(evaluation)
+    names = evaluation.wanted_results[run]
+    _, judge_steps, _ = program.split_steps(evaluation.steps(run), names)
+    if not judge_steps:
+        return own_results
     try:
         inputs = evaluation.inputs(case, run)
-        return apart.run_judge_steps(judged, inputs, Outcome(dict(given)), want).values
+        return program.run_judge_steps(
+            judge_steps, inputs, Outcome(dict(own_results)), names
+        ).values
     except ProgramError:
         return {}
 
 
-def _corrected(
-    evaluation: Evaluation, run: str, case: CaseRecipe, known: ResultValues
+def _corrected_results(
+    evaluation: Evaluation, run: str, case: CaseRecipe, recorded: ResultValues
 ) -> dict[str, Any]:
-    """Return the program's results, corrected wherever those of the other seed are right."""
-    mine = dict[str, Any]()
-    with contextlib.suppress(ProgramError, WorkerError):  # it may not define what is called
-        mine = dict(_results(evaluation, evaluation.submission, run, case))
-    recorded = Outcome(dict(known))
-    for name, right in _results(evaluation, evaluation.reference, run, case).items():
-        is_compared = name in known and name in evaluation.wanted_results[run]
-        if is_compared and find_mismatch(evaluation, run, case, name, recorded) is None:
-            mine[name] = right
+    """Return a wrong program's results, corrected wherever the recorded ones are right."""
+    results = dict[str, Any]()
+    with contextlib.suppress(ProgramError, WorkerError):  # it may lack a function
+        results = dict(_own_results(evaluation, evaluation.submission, run, case))
+    recorded_outcome = Outcome(dict(recorded))
+    right_results = _own_results(evaluation, evaluation.reference, run, case)
+    for name, right in right_results.items():
+        is_compared = name in recorded and name in evaluation.wanted_results[run]
+        if is_compared and find_mismatch(evaluation, run, case, name, recorded_outcome) is None:
+            results[name] = right
         else:
-            mine[name] = _mixed(mine.get(name), right, known.get(name))
-    return mine
+            results[name] = _corrected_value(results.get(name), right, recorded.get(name))
+    return results
 
 
-def _mixed(mine: Any, right: Any, replayed: Any) -> Any:  # noqa: ANN401 any results
-    """Return a result with the right value in each entry that is the same on both seeds."""
-    if same_value(right, replayed, exact=True):
+def _corrected_value(wrong: Any, right: Any, recorded: Any) -> Any:  # noqa: ANN401 any results
+    """Return a wrong value, with the right one in each entry that is the same on both seeds."""
+    if same_value(right, recorded, exact=True):
         return right
-    every = (mine, right, replayed)
-    if all(isinstance(one, (list, tuple)) for one in every) and len({*map(len, every)}) == 1:
-        return type(right)([_mixed(*entries) for entries in zip(*every, strict=True)])
-    if all(isinstance(one, dict) for one in every) and len({*map(frozenset, every)}) == 1:
-        return {key: _mixed(mine[key], right[key], replayed[key]) for key in right}
-    return mine
+    values = (wrong, right, recorded)
+    if all(isinstance(value, (list, tuple)) for value in values):
+        if len({len(value) for value in values}) == 1:
+            entries = zip(*values, strict=True)
+            return type(right)([_corrected_value(*entry) for entry in entries])
+    elif all(isinstance(value, dict) for value in values):
+        if len({frozenset(value) for value in values}) == 1:
+            return {key: _corrected_value(wrong[key], right[key], recorded[key]) for key in right}
+    return wrong

@@ -1,15 +1,15 @@
-"""Plant listed ideas in accepted solutions, and count those that are named.
+"""Plant listed ideas in accepted solutions, and count the plants that grading names.
 
-A variant stands on top of the reference, so the matrix shows only that the reference with an idea
-in it is named.  A candidate writes another program.  Here the functions that a variant redefines
-replace those of an accepted solution.  In everything else the program stays the accepted solution,
+A *variant* stands on top of the reference, so the matrix shows only that the reference with an idea
+in it is named.  A candidate writes another program.  In a *plant*, the functions that a variant
+redefines replace those of an accepted solution.  Otherwise the plant stays the accepted solution,
 also on inputs that the contract does not cover.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from grader import forms
@@ -20,14 +20,14 @@ from grader.explain.components import Failure, is_fault, observe_component
 from grader.explain.idea_matching import diagnose
 from grader.explain.session import GradingSession
 from grader.grading.bank_programs import accepted_program
-from grader.grading.evaluation import BankProgramError
+from grader.grading.evaluation import BankProgramError, Evaluation
 from grader.model.audit import PlantingResult
 from grader.model.question import Question
-from grader.model.report import NON_FAILING_VERDICTS
+from grader.model.report import NON_FAILING_VERDICTS, CheckResult
 
 MAX_STYLES = 2  # accepted solutions in which a variant is planted
-MAX_TRIED_SOLUTIONS = 5  # accepted solutions that are tried for it at most
-PLANT_PASSES = ""  # a plant: its accepted solution does not use what is replaced
+MAX_TRIED_SOLUTIONS = 5  # accepted solutions that are tried to find them
+PLANT_PASSES = ""  # outcome of a plant whose accepted solution does not use what is replaced
 
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 
@@ -43,15 +43,18 @@ def plant_ideas(
     question = session.question
     if forms.form_of(question.spec).is_text:  # text has no functions to replace
         return None
-    named, passing, impossible, missed = 0, 0, 0, list[str]()
-    variants = [(name, n) for name, all_ in question.variants.items() for n in range(len(all_))]
+    named = 0
+    passing = 0
+    impossible = 0
+    missed: list[str] = []
+    variants = [
+        (idea, index)
+        for idea, sources in question.variants.items()
+        for index in range(len(sources))
+    ]
     for number, (idea, index) in enumerate(variants):
         progress(f"{idea} in accepted solutions")
-        plants = islice(_plants(question, idea, index, number), MAX_TRIED_SOLUTIONS)
-        graded = (
-            (style, _named(session, idea, index, sources, style, seed)) for style, sources in plants
-        )
-        outcomes = list(islice((one for one in graded if one[1] is not None), MAX_STYLES))
+        outcomes = _plant_outcomes(session, idea, index, seed, first_style=number)
         if not outcomes:
             impossible += 1
         for style, outcome in outcomes:
@@ -66,13 +69,28 @@ def plant_ideas(
     return PlantingResult(named, tuple(missed), passing, impossible)
 
 
+def _plant_outcomes(
+    session: GradingSession, idea: str, index: int, seed: int, *, first_style: int
+) -> list[tuple[str, str]]:
+    """Return accepted solutions in which a variant was planted, with the ideas that were named."""
+    outcomes: list[tuple[str, str]] = []
+    plants = _plants(session.question, session.question.variants[idea][index], first_style)
+    for style, sources in islice(plants, MAX_TRIED_SOLUTIONS):
+        outcome = _named_ideas(session, idea, index, sources, style, seed)
+        if outcome is not None:
+            outcomes.append((style, outcome))
+        if len(outcomes) == MAX_STYLES:
+            break
+    return outcomes
+
+
 def _plants(
-    question: Question, idea: str, index: int, first: int
+    question: Question, variant: bytes, first_style: int
 ) -> Iterator[tuple[str, list[bytes]]]:
-    """Give each accepted solution that takes a variant, and the sources with it."""
-    styles, variant = list(question.accepted), question.variants[idea][index]
-    for turn in range(len(styles)):  # begins with another style for each variant
-        style = styles[(first + turn) % len(styles)]
+    """Yield each accepted solution that takes a variant, with the sources of the plant."""
+    styles = list(question.accepted)
+    for number in range(len(styles)):
+        style = styles[(first_style + number) % len(styles)]
         sources = plant_idea(question, accepted_program(question, style), variant)
         if sources is not None:
             yield style, sources
@@ -81,86 +99,112 @@ def _plants(
 def plant_idea(question: Question, accepted: bytes, idea: bytes) -> list[bytes] | None:
     """Return an accepted solution with a variant on top; None if it does not take the variant.
 
-    It has to define all that the variant redefines.  A function that is written anew must not share
-    what only the two of them know, such as a ctx, with one that stays the solution's.  Helpers of
-    the reference that the variant calls are brought along.  A helper of the same name has to be the
-    same, because a name says little of what a helper takes and returns.
+    The solution must define all that the variant redefines.  A function that the variant writes
+    from scratch must not share an opaque result, such as a ctx, with a function of the solution.
+    Helpers of the reference that the variant calls are brought along.  If the solution has a helper
+    of the same name, it must be the same: a name does not say what a helper takes and returns.
     """
-    reference, theirs, own = map(definitions, (question.reference, accepted, idea))
-    redefined = own.keys() & reference.keys()
-    replaces = any(not isinstance(reference[name][-1], IMPORTS) for name in redefined)
-    if not replaces or not redefined <= theirs.keys():
+    reference = definitions(question.reference)
+    solution = definitions(accepted)
+    variant = definitions(idea)
+    redefined = variant.keys() & reference.keys()
+    replaces_code = any(not isinstance(reference[name][-1], IMPORTS) for name in redefined)
+    if not replaces_code or not redefined <= solution.keys():
         return None
-    # What a variant wraps, as in `_before = forward`, takes and returns the same as before.
+
+    # A function that a variant wraps, as in `_before = forward`, takes and returns the same as
+    # before.
     statements = ast.parse(idea).body
-    wrapped = (node for node in statements if isinstance(node, _ASSIGNMENTS))
+    wrapped = names_read(*(node for node in statements if isinstance(node, _ASSIGNMENTS)))
     public = set(question.functions)
-    anew = (public & redefined) - names_read(*wrapped)
-    if any((one in anew) != (other in anew) for one, other in _handovers(question)):
+    rewritten = (public & redefined) - wrapped
+    if any((giver in rewritten) != (taker in rewritten) for giver, taker in _handovers(question)):
         return None
-    needed, helpers = list(names_read(*statements) | redefined), set[str]()
-    for name in needed:
+
+    helpers: set[str] = set()
+    pending = list(names_read(*statements) | redefined)
+    for name in pending:
         if name in helpers or name not in reference or name in public:
             continue
         helpers.add(name)
-        if name not in theirs:
-            needed += names_read(*reference[name])
-        elif not same_code(theirs[name], reference[name]):
+        if name not in solution:
+            pending += names_read(*reference[name])
+        elif not same_code(solution[name], reference[name]):
             return None
-    missing = helpers - theirs.keys()
-    brought = {node for name in missing for node in reference[name]}
-    in_order = sorted(brought, key=lambda node: (node.lineno, node.col_offset))
-    layer = "\n".join(map(ast.unparse, in_order)).encode()
-    return [accepted, layer, idea] if brought else [accepted, idea]
+
+    missing = {node for name in helpers - solution.keys() for node in reference[name]}
+    if not missing:
+        return [accepted, idea]
+    in_order = sorted(missing, key=lambda node: (node.lineno, node.col_offset))
+    layer = "\n".join(ast.unparse(node) for node in in_order)
+    return [accepted, layer.encode(), idea]
 
 
 def _handovers(question: Question) -> set[tuple[str, str]]:
-    """Return pairs of functions, the first of which returns what no check compares to the other."""
-    found = set[tuple[str, str]]()
+    """Return pairs of functions in which the first hands an opaque result to the second."""
+    pairs: set[tuple[str, str]] = set()
     for steps in question.runs.values():
         for number, step in enumerate(steps):
-            if step.owner == "submission" and (hidden := opaque_results(question, step.function)):
-                names = {step.targets[i] for i in hidden if i < len(step.targets)}
-                later = (s for s in steps[number + 1 :] if s.owner == "submission")
-                found |= {(step.function, s.function) for s in later if names & {*s.names_read}}
-    return found
+            if step.owner != "submission":
+                continue
+            indices = opaque_results(question, step.function)
+            opaque = {step.targets[index] for index in indices if index < len(step.targets)}
+            for later in steps[number + 1 :]:
+                if later.owner == "submission" and not opaque.isdisjoint(later.names_read):
+                    pairs.add((step.function, later.function))
+    return pairs
 
 
-def _named(
+def _named_ideas(
     session: GradingSession, idea: str, index: int, sources: list[bytes], style: str, seed: int
 ) -> str | None:
-    """Return the ideas that a plant is graded to have; None if the two programs do not fit.
+    """Return the ideas that grading names in a plant; None if the two programs do not fit.
 
-    They do not if the plant cannot be loaded, fails a check that the idea itself passes, or returns
-    nothing where the idea does: then more is wrong with it than the idea.
+    They do not fit if the plant cannot be loaded, fails a check that the variant itself passes, or
+    raises where the variant does not: then the idea is not all that is wrong with the plant.
     """
-    question, last = session.question, session.question.accepted_until_part[style]
+    question = session.question
+    last_part = question.accepted_until_part[style]
     try:
-        evaluation = session.evaluate_bank_program(
-            f"{idea}/{index} in {style}", sources, seed, parts=last
+        plant = session.evaluate_bank_program(
+            f"{idea}/{index} in {style}", sources, seed, parts=last_part
         )
-        graded, asked = results_as_graded(
-            question, lambda c: result_of_check(evaluation, c), parts=last
+        graded, parts_asked = results_as_graded(
+            question, lambda check: result_of_check(plant, check), parts=last_part
         )
         failing = [
-            c for c in graded.values() if c.verdict not in NON_FAILING_VERDICTS and not c.stretch
+            result
+            for result in graded.values()
+            if result.verdict not in NON_FAILING_VERDICTS and not result.stretch
         ]
         if not failing:
             return PLANT_PASSES
-        alone = evaluation.with_bank_program(session.bank.variant_program(idea, index))
-        checks = {check.id: check for check in question.spec.checks}
-        if any(
-            result_of_check(alone, checks[c.id]).verdict in NON_FAILING_VERDICTS for c in failing
-        ):
+        variant = plant.with_bank_program(session.bank.variant_program(idea, index))
+        if not _fails_all(variant, failing):
             return None
-        evaluation.parts_asked = alone.parts_asked = asked
-        failure = Failure(evaluation, tuple(graded.values()), based_on_accepted=style)
-        for cell in failure.failing_cells:
-            if is_fault(observe_component(evaluation, *cell)) and not is_fault(
-                observe_component(alone, *cell)
-            ):
-                return None
-        named = diagnose(failure).matches
+        plant.parts_asked = parts_asked
+        variant.parts_asked = parts_asked
+        failure = Failure(plant, tuple(graded.values()), based_on_accepted=style)
+        if _raises_more(plant, variant, failure):
+            return None
+        matches = diagnose(failure).matches
     except BankProgramError:
         return None
-    return ", ".join(sorted(one.id for one in named if not one.doubt)) or "nothing"
+    return ", ".join(sorted(match.id for match in matches if not match.doubt)) or "nothing"
+
+
+def _fails_all(variant: Evaluation, failing: Sequence[CheckResult]) -> bool:
+    """Return True if a variant fails all checks that its plant fails."""
+    checks = {check.id: check for check in variant.question.spec.checks}
+    results = (result_of_check(variant, checks[result.id]) for result in failing)
+    return all(result.verdict not in NON_FAILING_VERDICTS for result in results)
+
+
+def _raises_more(plant: Evaluation, variant: Evaluation, failure: Failure) -> bool:
+    """Return True if a plant has no result on some failing cell on which the variant has one."""
+    for component, case in failure.failing_cells:
+        if not is_fault(observe_component(plant, component, case)):
+            continue
+        if not is_fault(observe_component(variant, component, case)):
+            return True
+    return False

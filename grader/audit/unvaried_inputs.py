@@ -71,8 +71,8 @@ def unvaried_inputs(question: Question, evaluation: Evaluation) -> Iterator[str]
 
     if has_arrays and dtypes == {"float64"} and _promises_float32(question):
         first_case = next(iter(evaluation.cases))
-        case = _case_with_value(question, first_case, "dtype", "float32")
-        yield f"no case is float32; add {case}"
+        further_case = _case_with_value(question, first_case, "dtype", "float32")
+        yield f"no case is float32; add {further_case}"
     yield from _default_sentences(question)
 
 
