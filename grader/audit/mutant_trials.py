@@ -1,21 +1,21 @@
-"""Which wrong answers would a question accept?  Mutants of its reference show it.
+"""Try mutants of a question's reference: which wrong answers would the question accept?
 
-Every mutant goes through the checks on every seed, the likeliest to kill it first, until one does.
-One that is killed on some seeds only is *flaky*: whether a grade finds it is luck.  What passes
-them all on every seed is held against the reference on many more inputs: where it never differs it
-is equivalent, and counts for nothing; otherwise it is a survivor, a wrong answer that a candidate
-could hand in and pass.  A survivor may be explained in the spec; an explanation of one that is
-killed, or that no longer exists, is stale, and that is a fault.
+Every mutant goes through the checks on every seed, until one check kills it.  The checks that are
+likeliest to kill it come first.  A mutant that is killed on only some seeds is *flaky*: then luck
+decides the grade.  A mutant that passes on every seed is compared with the reference on many more
+inputs.  If it never differs, it is *equivalent* and does not count.  Otherwise it *survives*: it is
+a wrong answer that a candidate could submit and pass.  The spec may explain a survivor.  The
+explanation is *stale*, which is a fault, if a check kills the mutant or if it no longer exists.
 
-The further inputs are those of the question's cases: drawn again from other seeds; in other sizes,
-dtypes and layouts; with other numbers, out of what the cases give each name.  What the reference
-itself does not take is left out.  They are tried from the smallest on, so that a counterexample can
-be read.
+The search makes its inputs from the question's cases: drawn from other seeds, in other sizes,
+dtypes and layouts, and with other numbers that the cases have for each name.  It leaves out what
+the reference does not accept.  It tries the smallest inputs first, so that a counterexample is easy
+to read.
 
-A bound needs cases at it and on both sides.  So `<` in place of `<=` in the reference has to be
-killed or explained, and whatever moves a number that the contract names, where the reference or an
-accepted solution compares with it: the search, which hardly ever draws two numbers that are equal,
-and measures no memory, is no excuse.
+A bound needs cases at it and on both sides.  So a mutant with `<` in place of `<=` in the reference
+must be killed or explained.  So must every mutant that moves a number of the contract with which
+the reference or an accepted solution compares.  That the search finds no counterexample is no
+excuse: it hardly ever draws two equal numbers, and it measures no memory.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -53,16 +54,22 @@ from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.remote_program import RemoteProgram
 from grader.sandbox.worker.protocol import MOVED_BOUND_RULE
 
-SEARCH_TIME_FACTOR = (
-    8  # times as long for a call on further inputs: what takes longer is taken to hang
-)
 MUTANT_NAME = "mutant"
-MIN_NUMBER_WITH_NEIGHBORS = (
-    100  # a number from here on may be said as the one before or after it, or its root
-)
-SEARCH_SEEDS = range(7001, 7009)  # of further inputs: none that an audit uses
-CURVE_TOLERANCE = 1e-4  # of its highest point, by which a curve may stray
-MAX_SEARCHED_ENTRIES = 20_000  # entries beyond which a right but slow program would seem to hang
+
+# Time limit of a call, in seconds.  No reference takes the minimum, even on a busy machine.
+MIN_CALL_SECONDS = 1.0
+CALL_TIME_FACTOR = 30.0  # times the longest call of the reference
+PATIENCE_FACTORS = (1, 3)  # a mutant gets a second try, so that a busy machine does not kill it
+SEARCH_TIME_FACTOR = 8  # other inputs may take this much longer; a slower call counts as hanging
+
+MAX_COUNTED_AXES = 3  # integers up to here mostly count axes, and every mutant moves them anyway
+MIN_NUMBER_WITH_NEIGHBORS = 100  # code may use the neighbors or the root of larger integers
+
+SEARCH_SEEDS = range(7001, 7009)  # no audit uses these
+MAX_REFERENCE_SECONDS = 0.1  # inputs on which the reference takes longer are left out
+MAX_SEARCHED_ENTRIES = 20_000  # with more entries a right but slow program would seem to hang
+CURVE_TOLERANCE = 1e-4  # absolute, relative to the curve's highest point
+MAX_ADVISED_CHECKS = 3
 
 
 def try_mutants(
@@ -72,37 +79,40 @@ def try_mutants(
     at_most: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> MutationReport:
-    """Try the mutants of a question's reference, or a sample of at most so many.
+    """Try the mutants of a question's reference, or a sample of them.
 
-    After a KeyboardInterrupt the report is of what was tried until then; `progress` gets a line on
-    each mutant.
+    After a KeyboardInterrupt the report covers the mutants that were tried before.
+
+    Args:
+        question: must pass its audit.
+        seeds: each mutant is tried on all of them.
+        at_most: size of the sample (default: all mutants).
+        progress: is called with a line on each mutant.
     """
     began = time.perf_counter()
     mutants: Sequence[Mutant] = ()
     trials: list[MutantTrial] = []
-    faults: list[str] = []
+    problems: list[str] = []
     interrupted = False
     searched = 0
     try:
         with GradingSession(question) as session, np.errstate(all="ignore"):
-            with blame_bank("no mutants can be derived from the reference"):
-                found = (*session.bank.reference.derive_mutants(), *_bounds(session))
-                mutants = [
-                    *{(m.accepted_solution, m.start, m.end, m.text): m for m in found}.values()
-                ]
-            trying = _Trying(session, seeds)
-            trying.measure()
-            chosen = sample_mutants(mutants, at_most)
-            for number, mutant in enumerate(chosen, 1):
-                alive = sum(t.fate is MutantFate.SURVIVED for t in trials)
-                progress(f"{question.id}: mutant {number} of {len(chosen)}, {alive} survived")
-                trials.append(trying.trial(mutant))
-                searched = trying.search.size
-    except BankProgramError as fault:
-        faults.append(str(fault))
+            mutants = _derive_mutants(session)
+            trier = _MutantTrier(session, seeds)
+            trier.measure_reference()
+            sample = sample_mutants(mutants, at_most)
+            for number, mutant in enumerate(sample, 1):
+                survivors = sum(trial.fate is MutantFate.SURVIVED for trial in trials)
+                progress(f"{question.id}: mutant {number} of {len(sample)}, {survivors} survived")
+                trials.append(trier.trial(mutant))
+                searched = trier.search.size
+    except BankProgramError as error:
+        problems.append(str(error))
     except KeyboardInterrupt:
         interrupted = True
-    complete = len(trials) == len(mutants) and not faults
+    is_complete = len(trials) == len(mutants) and not problems
+    problems += _trial_problems(trials, len(seeds))
+    problems += _stale_explanations(question, mutants, trials, is_complete=is_complete)
     return MutationReport(
         question=question.id,
         derived=len(mutants),
@@ -110,102 +120,143 @@ def try_mutants(
         seeds=tuple(seeds),
         searched=searched,
         seconds=time.perf_counter() - began,
-        problems=(*faults, *_problems(question, mutants, trials, len(seeds), complete=complete)),
+        problems=tuple(problems),
         interrupted=interrupted,
     )
 
 
-def contract_numbers(clauses: Iterable[str]) -> set[float]:
-    """The numbers of a contract, and their neighbors and roots, by which code may say them.
+# -- mutants --------------------------------------------------------------------------------------
 
-    Up to 3 they mostly count axes, and mutants of the reference move every number anyway.
+
+def _derive_mutants(session: GradingSession) -> list[Mutant]:
+    """Return the mutants of the reference and of bounds, without repetitions.
+
+    Raises:
+        BankProgramError: they cannot be derived.
     """
-    found = set()
+    with blame_bank("no mutants can be derived from the reference"):
+        mutants = [*session.bank.reference.derive_mutants(), *_bound_mutants(session)]
+    distinct = {(m.accepted_solution, m.start, m.end, m.text): m for m in mutants}
+    return list(distinct.values())
+
+
+def _bound_mutants(session: GradingSession) -> Iterator[Mutant]:
+    """Yield the mutants that move a bound of the contract.
+
+    They are derived from the reference and from every accepted solution of all parts.
+    """
+    question = session.question
+    spec = question.spec
+    numbers = contract_numbers(spec.contract)
+    if not numbers:
+        return
+    sources = {"": question.reference}
+    if not forms.form_of(spec).is_text:
+        for name, source in question.accepted.items():
+            if question.accepted_until_part[name] == len(spec.parts):
+                sources[f"{ACCEPTED_PREFIX}{name}."] = source
+    for scope_prefix, source in sources.items():
+        for mutant in session.bank.reference.derive_mutants(source, numbers):
+            yield replace(mutant, scope=f"{scope_prefix}{mutant.scope}")
+
+
+def contract_numbers(clauses: Iterable[str]) -> set[float]:
+    """Return the numbers of a contract, with neighbors and roots that code may use instead."""
+    numbers: set[float] = set()
     for word in re.findall(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?", " ".join(clauses)):
         number = float(word.replace(",", ""))
-        if number > 3 or not number.is_integer():
-            found.add(number)
+        if number > MAX_COUNTED_AXES or not number.is_integer():
+            numbers.add(number)
         if number.is_integer() and number >= MIN_NUMBER_WITH_NEIGHBORS:
-            found |= {number - 1, number + 1}
-            found |= {math.sqrt(number)} if math.sqrt(number).is_integer() else set()
-    return found
-
-
-def _bounds(session: GradingSession) -> Iterator[Mutant]:
-    """What moves a bound of the contract, in the reference and in every whole accepted program."""
-    question = session.question
-    spec, numbers = question.spec, contract_numbers(question.spec.contract)
-    programs = {"": question.reference}
-    if not forms.form_of(spec).is_text:
-        whole = (n for n in question.accepted if question.accepted_until_part[n] == len(spec.parts))
-        programs |= {f"{ACCEPTED_PREFIX}{name}.": question.accepted[name] for name in whole}
-    for place, source in programs.items() if numbers else ():
-        for mutant in session.bank.reference.derive_mutants(source, numbers):
-            yield replace(mutant, scope=f"{place}{mutant.scope}")
+            numbers |= {number - 1, number + 1}
+            root = math.sqrt(number)
+            if root.is_integer():
+                numbers.add(root)
+    return numbers
 
 
 def sample_mutants(mutants: Sequence[Mutant], at_most: int | None) -> list[Mutant]:
-    """At most so many mutants, in the order of the source; the same ones each time."""
-    taken = sorted(range(len(mutants)), key=lambda i: mutants[i].rank)[:at_most]
-    return [mutants[i] for i in sorted(taken)]
+    """Return a sample in the order of the source; the same mutants each time."""
+    by_rank = sorted(range(len(mutants)), key=lambda index: mutants[index].rank)
+    return [mutants[index] for index in sorted(by_rank[:at_most])]
 
 
-def _problems(
+# -- problems -------------------------------------------------------------------------------------
+
+
+def _trial_problems(trials: Sequence[MutantTrial], seeds: int) -> Iterator[str]:
+    """Yield a sentence on all survivors, and one on each flaky mutant."""
+    if survivors := sum(trial.fate is MutantFate.SURVIVED for trial in trials):
+        count = format_count(survivors, "wrong mutant passes", "wrong mutants pass")
+        yield f"{count} every check: add a case or a check, or explain it"
+    for trial in trials:
+        if trial.fate is not MutantFate.FLAKY:
+            continue
+        mutant = trial.mutant
+        stopped = seeds - len(trial.passing_seeds)
+        yield (
+            f"the mutant of {mutant.scope}, line {mutant.line}, that reads "
+            f"{mutant.becomes!r}, is stopped on {stopped} of {seeds} seeds, and "
+            f"passes every check on {list_seeds(trial.passing_seeds)}: {MORE_DRAWS_ADVICE}"
+        )
+
+
+def _stale_explanations(
     question: Question,
     mutants: Sequence[Mutant],
     trials: Sequence[MutantTrial],
-    seeds: int,
     *,
-    complete: bool,
+    is_complete: bool,
 ) -> Iterator[str]:
-    if survivors := sum(t.fate is MutantFate.SURVIVED for t in trials):
-        count = format_count(survivors, "wrong mutant passes", "wrong mutants pass")
-        yield f"{count} every check: add a case or a check, or explain it"
+    """Yield a sentence on each explanation of a mutant that is killed or does not exist."""
     fates: dict[tuple[str, str, str], set[MutantFate]] = {}
     for trial in trials:
-        mutant, passing = trial.mutant, trial.passing_seeds
-        fates.setdefault(mutant.key, set()).add(trial.fate)
-        if trial.fate is MutantFate.FLAKY:
-            yield (
-                f"the mutant of {mutant.scope}, line {mutant.line}, that reads "
-                f"{mutant.becomes!r}, is stopped on {seeds - len(passing)} of {seeds} seeds, and "
-                f"passes every check on {list_seeds(passing)}: {MORE_DRAWS_ADVICE}"
-            )
-    known = {m.key for m in mutants}
-    for index, item in enumerate(question.spec.survivors):
-        where = f"survivors[{index}] ({item.scope}: {item.becomes})"
-        wanted = mutant_key(item.scope, item.was, item.becomes)
-        if known and wanted not in known:
-            yield f"{where}: no mutant of the reference matches; remove the explanation"
-        elif complete and fates[wanted] == {MutantFate.KILLED}:
-            yield f"{where}: a check kills it; remove the explanation"
+        fates.setdefault(trial.mutant.key, set()).add(trial.fate)
+    known_keys = {mutant.key for mutant in mutants}
+    for index, survivor in enumerate(question.spec.survivors):
+        place = f"survivors[{index}] ({survivor.scope}: {survivor.becomes})"
+        key = mutant_key(survivor.scope, survivor.was, survivor.becomes)
+        if known_keys and key not in known_keys:
+            yield f"{place}: no mutant of the reference matches; remove the explanation"
+        elif is_complete and fates[key] == {MutantFate.KILLED}:
+            yield f"{place}: a check kills it; remove the explanation"
 
 
-class _Trying:
+# -- trials ---------------------------------------------------------------------------------------
+
+
+class _Kill(NamedTuple):
+    """A check that a mutant does not pass on some seed."""
+
+    check: str
+    is_certain: bool  # the check kills the mutant on every seed
+
+
+class _MutantTrier:
     """The checks, in the order in which they kill soonest, and the search for what they miss."""
 
     def __init__(self, session: GradingSession, seeds: Sequence[int]) -> None:
         self.session = session
         self.seeds = seeds
         self.kills: Counter[str] = Counter()
-        # Those that can turn a submission down on any machine, and by more than its time.
+        # Checks that can fail a submission on any machine, and not only by its time.
         self.checks = [
-            c
-            for c in session.question.spec.checks
-            if not c.stretch and registry.kind_named(c.kind).decides_on_every_machine(c)
+            check
+            for check in session.question.spec.checks
+            if not check.stretch and registry.kind_named(check.kind).decides_on_every_machine(check)
         ]
         self.search = Search(session)
-        self.explained = {
-            mutant_key(s.scope, s.was, s.becomes): s.because
-            for s in session.question.spec.survivors
+        self.explanations = {
+            mutant_key(survivor.scope, survivor.was, survivor.becomes): survivor.because
+            for survivor in session.question.spec.survivors
         }
         self.call_seconds = MIN_MUTANT_CALL_SECONDS
 
-    def measure(self) -> None:
-        """See that the reference passes, and how long its calls take.
+    def measure_reference(self) -> None:
+        """Make sure that the reference passes, and measure how long its calls take.
 
         Raises:
-            BankFault: it does not pass.
+            BankProgramError: it does not pass.
         """
         for seed in self.seeds:
             evaluation = self.session.evaluate_bank_program(
@@ -215,123 +266,140 @@ class _Trying:
                 for case in evaluation.cases_of(check):
                     began = time.perf_counter()
                     evaluation.reference_outcome(check.run, case)
-                    spent = time.perf_counter() - began  # next to nothing, the second time
-                    self.call_seconds = max(self.call_seconds, MUTANT_CALL_FACTOR * spent)
-            if (killer := self._killer(evaluation)[0]) is not None:
-                raise BankProgramError(f"the reference does not pass {killer}: audit it first")
+                    # Results are remembered: the second time they take next to nothing.
+                    seconds = time.perf_counter() - began
+                    self.call_seconds = max(self.call_seconds, CALL_TIME_FACTOR * seconds)
+            kill = self._find_kill(evaluation)
+            if kill is not None:
+                raise BankProgramError(f"the reference does not pass {kill.check}: audit it first")
 
     def trial(self, mutant: Mutant) -> MutantTrial:
-        """Try one mutant on every seed, and look further where no check kills it on any."""
+        """Try a mutant on every seed; search for a counterexample if no check kills it."""
         question = self.session.question
-        name = mutant.accepted_solution
-        source = mutant.mutated_source(question.accepted[name] if name else question.reference)
-        killers: dict[int, str] = {}
-        passing: list[int] = []
+        solution = mutant.accepted_solution
+        original = question.accepted[solution] if solution else question.reference
+        source = mutant.mutated_source(original)
+        killers: dict[int, str] = {}  # checks by seed
+        passing_seeds: list[int] = []
         for seed in self.seeds:
-            likely = next(iter(killers.values()), "")
+            likely_killer = next(iter(killers.values()), "")
             try:
-                evaluation, killer, certain = self._tried(source, seed, likely)
+                evaluation, kill = self._try_on_seed(source, seed, likely_killer)
             except BankProgramError:
                 return MutantTrial(mutant, MutantFate.KILLED, "loading", seed)
-            if killer is None:
-                passing.append(seed)
+            if kill is None:
+                passing_seeds.append(seed)
                 continue
-            killers[seed] = killer
-            if certain:  # on every other seed too
-                passing.clear()
+            killers[seed] = kill.check
+            if kill.is_certain:
+                passing_seeds.clear()
                 break
-        because = self.explained.get(mutant.key) if passing else None
-        if not killers and because is None:
-            # An input that is not the question's may take long, on a busy machine longer yet.
-            evaluation.submission.call_seconds = SEARCH_TIME_FACTOR * self.call_seconds
-            found = None if name else self.search.find_counterexample(evaluation.submission)
-            alive = found is not None or mutant.rule == MOVED_BOUND_RULE
-            fate = MutantFate.SURVIVED if alive else MutantFate.EQUIVALENT
-            return MutantTrial(mutant, fate, counterexample=found)
-        if not killers:
-            return MutantTrial(mutant, MutantFate.EXPLAINED, because=because)
-        on, killer = next(iter(killers.items()))
-        self.kills[killer] += 1
-        fate = (
-            MutantFate.KILLED
-            if not passing
-            else MutantFate.FLAKY
-            if because is None
-            else MutantFate.EXPLAINED
-        )
-        return MutantTrial(mutant, fate, killer, on, tuple(passing), because)
 
-    def _tried(self, source: bytes, seed: int, likely: str) -> tuple[Evaluation, str | None, bool]:
-        """The evaluation, the check that kills a mutant on one seed, and whether on all others too.
+        because = self.explanations.get(mutant.key) if passing_seeds else None
+        if not killers:
+            if because is not None:
+                return MutantTrial(mutant, MutantFate.EXPLAINED, because=because)
+            return self._search_for(mutant, evaluation.submission)
+        first_seed, killer = next(iter(killers.items()))
+        self.kills[killer] += 1
+        if not passing_seeds:
+            fate = MutantFate.KILLED
+        elif because is None:
+            fate = MutantFate.FLAKY
+        else:
+            fate = MutantFate.EXPLAINED
+        return MutantTrial(mutant, fate, killer, first_seed, tuple(passing_seeds), because)
+
+    def _search_for(self, mutant: Mutant, program: RemoteProgram) -> MutantTrial:
+        """Search for a counterexample of a mutant that passes every check on every seed.
+
+        A mutant of an accepted solution moves a bound, so it survives without a counterexample.
+        """
+        program.call_seconds = SEARCH_TIME_FACTOR * self.call_seconds
+        counterexample = None
+        if not mutant.accepted_solution:
+            counterexample = self.search.find_counterexample(program)
+        if counterexample is not None or mutant.rule == MOVED_BOUND_RULE:
+            fate = MutantFate.SURVIVED
+        else:
+            fate = MutantFate.EQUIVALENT
+        return MutantTrial(mutant, fate, counterexample=counterexample)
+
+    def _try_on_seed(
+        self, source: bytes, seed: int, likely_killer: str
+    ) -> tuple[Evaluation, _Kill | None]:
+        """Return the evaluation of a mutant on one seed, and the check that kills it.
 
         Raises:
-            BankFault: it cannot be loaded.
+            BankProgramError: it cannot be loaded.
         """
-        for patience in (1, 3):  # a busy machine must not count as a kill
+        for factor in PATIENCE_FACTORS:
             evaluation = self.session.evaluate_bank_program(MUTANT_NAME, [source], seed)
-            evaluation.submission.call_seconds = patience * self.call_seconds
-            killer, certain = self._killer(evaluation, likely)
+            evaluation.submission.call_seconds = factor * self.call_seconds
+            kill = self._find_kill(evaluation, likely_killer)
             if not isinstance(evaluation.submission.worker.failure, LimitExceeded):
                 break
-        return evaluation, killer, certain
+        return evaluation, kill
 
-    def _killer(self, evaluation: Evaluation, likely: str = "") -> tuple[str | None, bool]:
-        """The check that the evaluation's program does not pass, and whether on every seed."""
+    def _find_kill(self, evaluation: Evaluation, likely_killer: str = "") -> _Kill | None:
+        """Return the first check that a program does not pass; None if it passes all."""
 
         def order(check: Check) -> tuple[bool, bool, int]:
-            slow = registry.kind_named(check.kind).stops_late
-            return check.id != likely, slow, -self.kills[check.id]
+            is_slow = registry.kind_named(check.kind).stops_late
+            return check.id != likely_killer, is_slow, -self.kills[check.id]
 
         for check in sorted(self.checks, key=order):
             result = result_of_check(evaluation, check)
             if result.verdict not in NON_FAILING_VERDICTS:
-                return check.id, _is_certain(evaluation, check, result)
-        return None, False
+                return _Kill(check.id, _fails_on_every_seed(evaluation, check, result))
+        return None
 
 
-def _is_certain(evaluation: Evaluation, check: Check, result: CheckResult) -> bool:
-    """Whether a program that a check does not pass is stopped by it on every seed.
+def _fails_on_every_seed(evaluation: Evaluation, check: Check, result: CheckResult) -> bool:
+    """Return True if a program that fails a check on one seed is certain to fail it on every seed.
 
-    It is where inputs that are written out show it, or what is counted, which follows from sizes.
+    That is so if a case with written inputs fails, or if the check counts something: a count
+    follows from sizes.
     """
-    fixed = (
+    if registry.kind_named(check.kind).shows_measurement:
+        return True
+    return any(
         not any(recipe.is_drawn for recipe in evaluation.cases[name].inputs.values())
         for name in result.failing
     )
-    return registry.kind_named(check.kind).shows_measurement or any(fixed)
 
 
-# -- further inputs --------------------------------------------------------------------------------
+# -- search for counterexamples -------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _Input:
-    """One input to try."""
+class _SearchInput:
+    """One input of the search."""
 
     reach: Reach
     evaluation: Evaluation
     run: str
     case: CaseRecipe
-    origin: str  # the case of the question
+    origin: str  # the question's case from which it was made
 
     @property
-    def names(self) -> list[str]:
-        """What the run takes of the case."""
+    def input_names(self) -> list[str]:
+        """Inputs of the case that the run reads."""
         return list(run_inputs(self.evaluation.steps(self.run)))
 
     @property
-    def weight(self) -> tuple[int, tuple[int, int]]:
-        """How far it is from the question's cases, and how large."""
+    def order(self) -> tuple[int, tuple[int, int]]:
+        """How far it is from the question's cases, then how large."""
         return list(Reach).index(self.reach), self.evaluation.display_order(self.case)
 
     @property
-    def truth(self) -> Outcome:
-        """What the reference computes."""
+    def expected(self) -> Outcome:
+        """The reference's results."""
         return self.evaluation.reference_outcome(self.run, self.case)
 
     @property
-    def wanted(self) -> Sequence[str]:
-        """The results of the run that are looked at."""
+    def compared_names(self) -> Sequence[str]:
+        """Results of the run that some check compares."""
         return self.evaluation.wanted_results[self.run]
 
 
@@ -343,38 +411,43 @@ class Search:
         self.session = session
         self.checks = session.question.spec.checks
         self.size = 0  # inputs in use
-        self._own = read_cases(session.question.spec.cases)[0]
+        self._own_cases = read_cases(session.question.spec.cases)[0]
 
     @cached_property
-    def _loose(self) -> set[tuple[str, str]]:
-        """Results of which every check that compares them asks only where they go."""
-        compared: dict[bool, set[tuple[str, str]]] = {True: set(), False: set()}
+    def _curves(self) -> set[tuple[str, str]]:
+        """Results of a run of which all checks compare only the final value."""
+        by_final_value: set[tuple[str, str]] = set()
+        fully: set[tuple[str, str]] = set()
         for check in self.checks:
-            pairs = ((check.run, result) for result in check.compared_results)
-            compared[registry.kind_named(check.kind).compares_final_value_only].update(pairs)
-        return compared[True] - compared[False]
+            kind = registry.kind_named(check.kind)
+            compared = by_final_value if kind.compares_final_value_only else fully
+            compared.update((check.run, result) for result in check.compared_results)
+        return by_final_value - fully
 
     @cached_property
-    def _inputs(self) -> list[_Input]:
-        """Every input, those nearest to the question's cases first, then the smallest."""
-        domain = InputDomain(self._evaluation(SEARCH_SEEDS[0], self._own))
-        known: set[int] = set()
-        found = []
+    def _inputs(self) -> list[_SearchInput]:
+        """All usable inputs, those nearest to the question's cases first, then the smallest."""
+        domain = InputDomain(self._evaluation(SEARCH_SEEDS[0], self._own_cases))
+        known_inputs: set[int] = set()
+        usable = []
         for seed, reach, case, origin in self._candidates():
             evaluation = self._evaluation(seed, {case.name: case})
             for run in self.session.question.runs:
-                given = _Input(reach, evaluation, run, case, origin)
-                if case.inputs.keys() >= set(given.names) and self._usable(given, domain, known):
-                    found.append(given)
-        self.size = len(found)
-        return sorted(found, key=lambda given: given.weight)
+                candidate = _SearchInput(reach, evaluation, run, case, origin)
+                if not case.inputs.keys() >= set(candidate.input_names):
+                    continue
+                if self._is_usable(candidate, domain, known_inputs):
+                    usable.append(candidate)
+        self.size = len(usable)
+        return sorted(usable, key=lambda search_input: search_input.order)
 
     def _candidates(self) -> Iterator[tuple[int, Reach, CaseRecipe, str]]:
-        """A seed, what is changed, the case that comes of it, and the name of the question's."""
-        own = list(self._own.values())
+        """Yield a seed, the kind of change, the changed case, and the name of the question's."""
+        own_cases = list(self._own_cases.values())
         for seed in SEARCH_SEEDS:
-            yield from ((seed, Reach.SAME, case, case.name) for case in own)
-        for number, reach, case, origin in case_variations(own, self.checks):
+            for case in own_cases:
+                yield seed, Reach.SAME, case, case.name
+        for number, reach, case, origin in case_variations(own_cases, self.checks):
             yield SEARCH_SEEDS[0] + number, reach, case, origin
 
     def _evaluation(self, seed: int, cases: dict[str, CaseRecipe]) -> Evaluation:
@@ -383,109 +456,151 @@ class Search:
         evaluation.cases = cases
         return evaluation
 
-    def _usable(self, given: _Input, domain: InputDomain, known: set[int]) -> bool:
-        """Whether the reference takes a new input, quickly, and agrees with itself in float64."""
-        evaluation, run, case = given.evaluation, given.run, given.case
+    def _is_usable(
+        self, candidate: _SearchInput, domain: InputDomain, known_inputs: set[int]
+    ) -> bool:
+        """Return True if an input is new and the reference handles it.
+
+        The reference must be quick on it, and must agree with itself in float64.
+        """
+        evaluation = candidate.evaluation
+        run = candidate.run
+        case = candidate.case
         try:
-            size = sum(np.size(v) for v in evaluation.drawn_inputs(case).values())
-            if size > MAX_SEARCHED_ENTRIES:
+            entries = sum(np.size(value) for value in evaluation.drawn_inputs(case).values())
+            if entries > MAX_SEARCHED_ENTRIES:
                 return False
-            # Two inputs between which programs see no difference: few are all random.
-            same = hash((run, input_fingerprint(evaluation, case, given.names)))
-            if same in known:
+            # Inputs of one fingerprint look the same to programs: few are all random.
+            fingerprint = hash((run, input_fingerprint(evaluation, case, candidate.input_names)))
+            if fingerprint in known_inputs:
                 return False
             began = time.perf_counter()
-            truth = given.truth
+            expected = candidate.expected
             if time.perf_counter() - began > MAX_REFERENCE_SECONDS:
                 return False
-            if not domain.contains(evaluation, run, case, given.origin) or any(
-                self._fault(given, result, truth) for result in given.wanted
-            ):
+            if not domain.contains(evaluation, run, case, candidate.origin):
                 return False
+            for result in candidate.compared_names:
+                if self._mismatch_sentence(candidate, result, expected):
+                    return False
         except (BankProgramError, KeyError):
-            # the input may have been too much for its process
+            # The input may have been too much for the reference's process.
             self.session.bank.restore_reference()
             return False
-        known.add(same)
+        known_inputs.add(fingerprint)
         return True
 
     def find_counterexample(self, program: RemoteProgram) -> Counterexample | None:
-        """The smallest input found on which a program differs from the reference."""
-        for given in self._inputs:
-            program.worker.reset_counters()  # what may be printed in a grade, for each input
-            if (found := self._differs(program, given)) is not None:
-                result, sentence = found
+        """Return the smallest input found on which a program differs from the reference."""
+        for search_input in self._inputs:
+            program.worker.reset_counters()  # each input may print as much as a grade
+            difference = self._difference(program, search_input)
+            if difference is not None:
+                result, sentence = difference
+                inputs = format_inputs(search_input.case, search_input.input_names)
                 return Counterexample(
-                    reach=given.reach,
-                    run=given.run,
-                    case=given.origin,
-                    inputs=", ".join(format_inputs(given.case, given.names)),
-                    seed=given.evaluation.seed,
+                    reach=search_input.reach,
+                    run=search_input.run,
+                    case=search_input.origin,
+                    inputs=", ".join(inputs),
+                    seed=search_input.evaluation.seed,
                     result=result,
                     sentence=sentence,
-                    advice=self._advice(given, result),
+                    advice=self._advice(search_input, result),
                 )
         return None
 
-    def _differs(self, program: RemoteProgram, given: _Input) -> tuple[str | None, str] | None:
-        """The result that differs on one input, and how."""
-        evaluation, run, truth = given.evaluation, given.run, given.truth
+    def _difference(
+        self, program: RemoteProgram, search_input: _SearchInput
+    ) -> tuple[str | None, str] | None:
+        """Return the result that differs on an input, and how; None if nothing differs.
+
+        The result is None if the program raises, hangs, dies or changes its arguments.
+        """
+        evaluation = search_input.evaluation
+        run = search_input.run
+        expected = search_input.expected
         try:
-            inputs = evaluation.inputs(given.case, run)
-            found = program.run(evaluation.steps(run), inputs, given.wanted)
-        except (ProgramError, WorkerError) as error:  # it raises, hangs or dies
+            inputs = evaluation.inputs(search_input.case, run)
+            actual = program.run(evaluation.steps(run), inputs, search_input.compared_names)
+        except (ProgramError, WorkerError) as error:
             return None, f"the mutant {error}"
-        for result in given.wanted:
-            if (fault := self._fault(given, result, found)) is not None:
-                return result, fault
-        # What it does to its caller's arrays that the reference does not.
-        for _, name in sorted(set(found.changed) - set(truth.changed)):
+        for result in search_input.compared_names:
+            sentence = self._mismatch_sentence(search_input, result, actual)
+            if sentence is not None:
+                return result, sentence
+        # Side effects that the reference does not have.
+        for _, name in sorted(set(actual.changed) - set(expected.changed)):
             return None, f"the mutant changes its caller's {name}"
-        for result, name in sorted(set(found.shared) - set(truth.shared)):
+        for result, name in sorted(set(actual.shared) - set(expected.shared)):
             return result, f"{result} shares its memory with {name}"
-        for result, _ in sorted(set(found.stale) - set(truth.stale)):
+        for result, _ in sorted(set(actual.stale) - set(expected.stale)):
             return result, f"{result} is changed by a later step"
         return None
 
-    def _fault(self, given: _Input, result: str, outcome: Outcome) -> str | None:
-        """How a result differs from the reference's, if it does."""
-        if (given.run, result) in self._loose:  # a curve follows its own rounding
-            return _course(result, outcome.values.get(result), given.truth.values[result])
-        fault = find_mismatch(given.evaluation, given.run, given.case, result, outcome)
-        if fault is None:
+    def _mismatch_sentence(
+        self, search_input: _SearchInput, result: str, actual: Outcome
+    ) -> str | None:
+        """Return how a result differs from the reference's; None if it does not."""
+        run = search_input.run
+        if (run, result) in self._curves:  # rounding errors of a curve add up
+            observed = actual.values.get(result)
+            return _curve_difference(result, observed, search_input.expected.values[result])
+        mismatch = find_mismatch(search_input.evaluation, run, search_input.case, result, actual)
+        if mismatch is None:
             return None
-        if fault.kind == "values" and fault.observed not in fault.sentence:
-            return f"{fault.sentence}: {fault.observed}, expected {fault.expected}"
-        return fault.sentence
+        if mismatch.kind == "values" and mismatch.observed not in mismatch.sentence:
+            return f"{mismatch.sentence}: {mismatch.observed}, expected {mismatch.expected}"
+        return mismatch.sentence
 
-    def _advice(self, given: _Input, result: str | None) -> str:
-        able = (c for c in self.checks if c.run == given.run and not c.stretch)
-        checks = [c for c in able if not result or result in c.compared_results]
-        if (given.run, result) in self._loose:
-            names = " or ".join(c.id for c in checks[:3])
+    def _advice(self, search_input: _SearchInput, result: str | None) -> str:
+        """Return how to change the question so that a check sees the difference."""
+        run = search_input.run
+        origin = search_input.origin
+        checks = [
+            check
+            for check in self.checks
+            if check.run == run
+            and not check.stretch
+            and (not result or result in check.compared_results)
+        ]
+        if (run, result) in self._curves:
+            names = " or ".join(check.id for check in checks[:MAX_ADVISED_CHECKS])
             return f"{names} only asks where the curve ends: compare {result} by kind outputs"
-        # What compares values sees every difference on the inputs that it looks at.
-        kinds = [registry.kind_named(c.kind) for c in checks]
-        whole = [not result or (kind.judges_values and not kind.is_law) for kind in kinds]
-        exact = [c for c, every in zip(checks, whole, strict=True) if every]
-        runs = self.session.question.runs
-        looking = [c.id for c in exact if given.origin in cases_of_check(c, runs[c.run], self._own)]
-        ids = [c.id for c in exact if c.id not in looking or given.reach is not Reach.SAME]
-        names = " or ".join(ids[:3]) or "a new check of kind outputs"
-        if given.reach is not Reach.SAME:
+
+        # A check that compares values sees every difference on the inputs that it looks at.
+        if result:
+            checks = [check for check in checks if _compares_values(check)]
+        steps = self.session.question.runs[run]
+        looking = [
+            check.id for check in checks if origin in cases_of_check(check, steps, self._own_cases)
+        ]
+        is_own_case = search_input.reach is Reach.SAME
+        ids = [check.id for check in checks if not is_own_case or check.id not in looking]
+        names = " or ".join(ids[:MAX_ADVISED_CHECKS]) or "a new check of kind outputs"
+        if not is_own_case:
             return f"add this case, and let {names} look at it"
         if result and looking:
-            return f"give {given.origin} more draws, or numbers that are written"
-        return f"let {names} look at {given.origin}"
+            return f"give {origin} more draws, or numbers that are written"
+        return f"let {names} look at {origin}"
 
 
-def _course(result: str, observed: Value, wanted: Value) -> str | None:
-    """Whether a curve goes elsewhere, seen from its highest point."""
+def _compares_values(check: Check) -> bool:
+    """Return True if a check compares results with those of the reference."""
+    kind = registry.kind_named(check.kind)
+    return kind.judges_values and not kind.is_law
+
+
+def _curve_difference(result: str, observed: Value, expected: Value) -> str | None:
+    """Return a sentence if a curve differs by more than a share of its highest point."""
     try:
-        found, right = (np.asarray(v, np.float64) for v in (observed, wanted))
+        actual, right = (np.asarray(curve, np.float64) for curve in (observed, expected))
     except (TypeError, ValueError):
         return f"{result} is no list of numbers"
-    atol = CURVE_TOLERANCE * np.abs(right[np.isfinite(right)]).max(initial=0.0)
-    if found.shape == right.shape and np.allclose(found, right, rtol=0, atol=atol, equal_nan=True):
+    highest = np.abs(right[np.isfinite(right)]).max(initial=0.0)
+    atol = CURVE_TOLERANCE * highest
+    if actual.shape == right.shape and np.allclose(
+        actual, right, rtol=0, atol=atol, equal_nan=True
+    ):
         return None
     return f"{result} takes another course"

@@ -225,23 +225,23 @@ def test_a_mutant_that_hangs_is_killed_and_the_others_go_on(
 def test_a_mutant_that_overran_on_a_busy_machine_is_searched_in_the_process_of_its_second_try(
     tmp_path: Path, only: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = mutant_trials._Trying._killer
+    find_kill = mutant_trials._MutantTrier._find_kill
     tries: list[float] = []
 
-    def late(
-        trying: mutant_trials._Trying, evaluation: Evaluation, likely: str = ""
-    ) -> tuple[str | None, bool]:
-        check = real(trying, evaluation, likely)
+    def find_kill_late(
+        trier: mutant_trials._MutantTrier, evaluation: Evaluation, likely_killer: str = ""
+    ) -> mutant_trials._Kill | None:
+        kill = find_kill(trier, evaluation, likely_killer)
         if evaluation.submission.name == mutant_trials.MUTANT_NAME:
             tries.append(evaluation.submission.call_seconds)
             if len(tries) == 1:
                 evaluation.submission.worker.failure = LimitExceeded("took too long")
-        return check
+        return kill
 
     only(HOLE)
     question = gate(tmp_path)
     (usual,) = try_mutants(question, seeds=[0]).trials
-    monkeypatch.setattr(mutant_trials._Trying, "_killer", late)
+    monkeypatch.setattr(mutant_trials._MutantTrier, "_find_kill", find_kill_late)
     (trial,) = try_mutants(question, seeds=[0]).trials
     assert tries[1] == pytest.approx(3 * tries[0])
     assert trial.counterexample == usual.counterexample
