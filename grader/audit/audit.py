@@ -270,8 +270,8 @@ def _put_through_all_checks(session: GradingSession, matrix: Matrix, say: Report
         BankFault: one of them cannot be examined.
     """
     for number, seed in enumerate(matrix.seeds, 1):
-        for subject in matrix.subjects:
-            if subject is not matrix.subjects[0] and not matrix.is_sound:
+        for subject in matrix.programs:
+            if subject is not matrix.programs[0] and not matrix.is_sound:
                 break
             say(f"seed {number} of {len(matrix.seeds)}, {subject.name}")
             try:

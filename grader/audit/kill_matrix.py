@@ -1,10 +1,15 @@
-"""The kill matrix: what every check made of every program, and what is wrong with that."""
+"""The kill matrix: the result of every check on every program, and what is wrong with it.
+
+The programs are the *reference*, the *starter* and every *variant* of every idea.  A check *stops*
+or *kills* a program that does not pass it.  The spec *claims* kills: `killed_by` names the checks
+that should stop an idea.  A problem is a sentence with the seeds that show it.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -26,36 +31,43 @@ from grader.model.spec import Check
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 
-STOPPING_CELLS = {MatrixCell.KILLS, MatrixCell.WOULD_KILL, MatrixCell.VARIES}
-SeedProblem = tuple[int, str, str]  # a seed that shows it; a sentence, broken where the seeds stand
+KILLING_CELLS = {MatrixCell.KILLS, MatrixCell.WOULD_KILL}  # the check fails on every seed
+STOPPING_CELLS = {*KILLING_CELLS, MatrixCell.VARIES}
+SeedProblem = tuple[int, str, str]  # a seed, and a sentence in two halves: the seeds go between
 MORE_DRAWS_ADVICE = "give the case more draws, or numbers that are written out"
-MAX_LISTED_SEEDS = 8  # seeds of a longer list
-_CRASH = "crash"  # no remark but a fault
-_MEANT = r"\brais(?:e|es|ed|ing)\b|\bexceptions?\b|\bcrash(?:es|ed)?\b"  # by an idea that raises
+MAX_LISTED_SEEDS = 8
+
+# Feedback with one of these words says that code with the idea raises an exception.
+_RAISING_WORDS = r"\brais(?:e|es|ed|ing)\b|\bexceptions?\b|\bcrash(?:es|ed)?\b"
 
 
-# -- programs and what they are seen to do ---------------------------------------------------------
+# -- audited programs and their results -----------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class SeedResult:
-    """What one seed has shown of a program."""
+    """Results of a program on one seed."""
 
     seed: int
-    results: Mapping[str, CheckResult]  # by check, needs or no needs
-    graded_results: Mapping[str, CheckResult]  # the same as a grade reports them
-    named_ideas: frozenset[str]  # misconceptions that diagnosis named
-    raised: ExceptionRecord | None = None  # of a program that raises on every case it fails
-    budget_shares: Mapping[str, float] = field(default_factory=dict)  # of budgets, by check
+    results: Mapping[str, CheckResult]  # by check; every check has run
+    graded_results: Mapping[str, CheckResult]  # by check; a grade skips some of them
+    named_ideas: frozenset[str]
+    raised: ExceptionRecord | None = None  # if the program raises on every case that it fails
+    budget_shares: Mapping[str, float] = field(default_factory=dict)  # by check
 
     @property
     def failing_results(self) -> list[CheckResult]:
-        """The results that keep the program from passing."""
-        return [
-            r
-            for r in self.results.values()
-            if r.verdict not in NON_FAILING_VERDICTS and not r.stretch
-        ]
+        """Results that keep the program from passing."""
+        return _failing(self.results.values())
+
+
+def _failing(results: Iterable[CheckResult]) -> list[CheckResult]:
+    """Return the results of required checks that fail."""
+    return [
+        result
+        for result in results
+        if result.verdict not in NON_FAILING_VERDICTS and not result.stretch
+    ]
 
 
 @dataclass(slots=True)
@@ -65,65 +77,77 @@ class AuditedProgram:
     name: str
     sources: Sequence[bytes]
     file: str  # in the bank
-    expected_ideas: set[str] = field(
-        default_factory=set
-    )  # misconceptions that diagnosis should name
+    expected_ideas: set[str] = field(default_factory=set)  # that diagnosis should name
     misconception: str | None = None
-    killers: tuple[str, ...] = ()  # checks that are said to stop it
-    seed_results: list[SeedResult] = field(default_factory=list)  # one for each seed
-    parts: int | None = None  # whose functions it has to define; all, if not given
+    killers: tuple[str, ...] = ()  # checks that the spec claims stop it
+    seed_results: list[SeedResult] = field(default_factory=list)
+    parts: int | None = None  # whose functions it must define (default: all parts)
 
     @property
     def named_ideas(self) -> frozenset[str]:
-        """Misconceptions that diagnosis named on every seed."""
-        return frozenset.intersection(*(seen.named_ideas for seen in self.seed_results))
+        """Ideas that diagnosis named on every seed."""
+        return frozenset.intersection(*(result.named_ideas for result in self.seed_results))
 
     @property
     def passing_seeds(self) -> list[int]:
-        """The seeds on which every check passes it."""
-        return [seen.seed for seen in self.seed_results if not seen.failing_results]
+        """Seeds on which it passes every check."""
+        return [result.seed for result in self.seed_results if not result.failing_results]
+
+    @property
+    def passes(self) -> bool:
+        """True if it passes every check on every seed."""
+        return len(self.passing_seeds) == len(self.seed_results)
 
     def row(self, checks: Sequence[str]) -> AuditRow:
-        """Its line of the matrix."""
+        """Return its row of the matrix."""
         cells = {check: self._cell(check) for check in checks}
         return AuditRow(
             name=self.name,
             misconception=self.misconception,
             cells=cells,
             named=tuple(sorted(self.named_ideas)),
-            named_well=sum(seen.named_ideas == self.expected_ideas for seen in self.seed_results),
+            named_well=sum(
+                result.named_ideas == self.expected_ideas for result in self.seed_results
+            ),
             seeds=len(self.seed_results),
             claimed_by=self.killers,
             passing_seeds={
-                check: tuple(
-                    s.seed
-                    for s in self.seed_results
-                    if s.results[check].verdict in NON_FAILING_VERDICTS
-                )
+                check: self._seeds_passing(check)
                 for check, cell in cells.items()
                 if cell is MatrixCell.VARIES
             },
         )
 
     def _cell(self, check: str) -> MatrixCell:
-        verdicts = {seen.results[check].verdict for seen in self.seed_results}
+        """Return what one check made of the program on all seeds."""
+        verdicts = {result.results[check].verdict for result in self.seed_results}
         if verdicts == {Verdict.SKIPPED}:
             return MatrixCell.NOT_RUN
+        if verdicts <= NON_FAILING_VERDICTS:
+            return MatrixCell.PASSES
         if verdicts & NON_FAILING_VERDICTS:
-            return MatrixCell.PASSES if verdicts <= NON_FAILING_VERDICTS else MatrixCell.VARIES
-        late = all(
-            seen.graded_results[check].verdict is Verdict.SKIPPED for seen in self.seed_results
+            return MatrixCell.VARIES
+        graded_verdicts = {result.graded_results[check].verdict for result in self.seed_results}
+        if graded_verdicts == {Verdict.SKIPPED}:
+            return MatrixCell.WOULD_KILL
+        return MatrixCell.KILLS
+
+    def _seeds_passing(self, check: str) -> tuple[int, ...]:
+        return tuple(
+            result.seed
+            for result in self.seed_results
+            if result.results[check].verdict in NON_FAILING_VERDICTS
         )
-        return MatrixCell.WOULD_KILL if late else MatrixCell.KILLS
 
 
 def result_of_check(evaluation: Evaluation, check: Check, *, timed: bool = False) -> CheckResult:
-    """What a check makes of the evaluation's submission, also where that ends its process.
+    """Return the result of a check on the submission, even if the check ends its process.
 
-    As in a grade, nothing is asked by then of a later part than the check's.  A check of time is
-    left out unless it is `timed`: timing wrong answers proves nothing and takes long.
+    As in a grade, the submission needs no functions of parts after the check's.  A check that
+    measures time runs only if `timed`: timing wrong answers proves nothing and takes long.
     """
-    if registry.kind_named(check.kind).is_timed and not timed:
+    kind = registry.kind_named(check.kind)
+    if kind.is_timed and not timed:
         return CheckResult(check.id, check.kind, Verdict.SKIPPED, "not run", stretch=check.stretch)
     question = evaluation.question
     evaluation.parts_asked = question.spec.part_of(check.id)
@@ -131,13 +155,13 @@ def result_of_check(evaluation: Evaluation, check: Check, *, timed: bool = False
     called = {name: name for name in question.functions_called_by_runs({check.run})}
     # A stub is run, so that its author sees what it raises.
     loaded = submission.loaded._replace(stubs=()) if submission.loaded else None
-    lacking = missing_functions(loaded, called, question, submission.filename)
-    if lacking is not None:
+    missing = missing_functions(loaded, called, question, submission.filename)
+    if missing is not None:
         return CheckResult(
-            check.id, check.kind, lacking.verdict, lacking.sentence, stretch=check.stretch
+            check.id, check.kind, missing.verdict, missing.sentence, stretch=check.stretch
         )
     try:
-        return registry.kind_named(check.kind).run_check(evaluation, check)
+        return kind.run_check(evaluation, check)
     except SubmissionStopped as stop:
         return stop.result
 
@@ -145,63 +169,76 @@ def result_of_check(evaluation: Evaluation, check: Check, *, timed: bool = False
 def results_as_graded(
     question: Question, result: Callable[[Check], CheckResult], *, parts: int | None = None
 ) -> tuple[dict[str, CheckResult], int]:
-    """Return the results of checks as a grade reports them, and how many parts it asks.
+    """Return the results of checks as a grade reports them, and the last part that it asks.
 
-    A grade skips some checks. The `parts` are those of the program (default: all).
+    A grade skips some checks.
+
+    Args:
+        question: has the checks.
+        result: returns the result of one check.
+        parts: of the program (default: all).
     """
-    last = parts or len(question.spec.parts)
-    course = CheckSchedule(question.spec, range(1, last + 1))
-    for part, check in course.order:
-        if part <= last:
-            found = course.result_if_skipped(part, check) or result(check)
-            course.results_so_far[check.id] = replace(found, part=part)
-    done = course.results_so_far
-    return {
-        check.id: done[check.id] for check in question.spec.checks if check.id in done
-    }, course.last_asked_part
+    last_part = parts or len(question.spec.parts)
+    schedule = CheckSchedule(question.spec, range(1, last_part + 1))
+    results = schedule.results_so_far
+    for part, check in schedule.order:
+        if part <= last_part:
+            check_result = schedule.result_if_skipped(part, check) or result(check)
+            results[check.id] = replace(check_result, part=part)
+    in_order = {
+        check.id: results[check.id] for check in question.spec.checks if check.id in results
+    }
+    return in_order, schedule.last_asked_part
 
 
 def budget_shares(evaluation: Evaluation, results: Mapping[str, CheckResult]) -> dict[str, float]:
-    """How much of each budget a program takes in its worst case, where that was measured."""
-    found = {}
+    """Return the share of each measured budget that a program takes in its worst case."""
+    shares_by_check = {}
     for check in evaluation.question.spec.checks:
-        kind, result = registry.kind_named(check.kind), results.get(check.id)
+        kind = registry.kind_named(check.kind)
+        result = results.get(check.id)
         if check.stretch or result is None or not result.figures:
             continue
         with suppress(ProgramError, WorkerError):
             shares = [
-                kind.budget_share(CaseTrial(evaluation, check, c))
-                for c in evaluation.cases_of(check)
+                kind.budget_share(CaseTrial(evaluation, check, case))
+                for case in evaluation.cases_of(check)
             ]
-            if measured := [share for share in shares if share is not None]:
-                found[check.id] = max(measured)
-    return found
+            measured = [share for share in shares if share is not None]
+            if measured:
+                shares_by_check[check.id] = max(measured)
+    return shares_by_check
 
 
 def always_raised(
     evaluation: Evaluation, results: Mapping[str, CheckResult]
 ) -> ExceptionRecord | None:
-    """The first exception of a program that raises on every case it fails; None for another.
+    """Return the first exception of a program that raises on every case it fails; else None.
 
-    The evaluation has been through every check; only the parts count that its program is asked.
+    Every check of the evaluation has run.  Only the parts that the program is asked count.
     """
-
-    def raises(run: str, case: str) -> bool:
-        try:
-            evaluation.submission_outcome(run, evaluation.cases[case])
-        except ProgramError as error:
-            return error.raised is not None and not error.is_out_of_memory
-        except WorkerError:
-            pass
-        return False
-
-    failed = [c for c in evaluation.checks if results[c.id].verdict not in NON_FAILING_VERDICTS]
-    for check in failed:
+    failing = [
+        check
+        for check in evaluation.checks
+        if results[check.id].verdict not in NON_FAILING_VERDICTS
+    ]
+    for check in failing:
         result = results[check.id]
-        everywhere = all(raises(check.run, case) for case in result.failing)
-        if result.raised is None or not result.failing or not everywhere:
+        raises_everywhere = all(_raises(evaluation, check.run, case) for case in result.failing)
+        if result.raised is None or not result.failing or not raises_everywhere:
             return None
-    return results[failed[0].id].raised if failed else None
+    return results[failing[0].id].raised if failing else None
+
+
+def _raises(evaluation: Evaluation, run: str, case: str) -> bool:
+    """Return True if a program raises on a case, for another reason than a lack of memory."""
+    try:
+        evaluation.submission_outcome(run, evaluation.cases[case])
+    except ProgramError as error:
+        return error.raised is not None and not error.is_out_of_memory
+    except WorkerError:
+        return False
+    return False
 
 
 # -- the matrix ------------------------------------------------------------------------------------
@@ -209,315 +246,425 @@ def always_raised(
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """All programs of a question, and what is wrong with what the checks make of them."""
+    """All programs of a question with their results."""
 
     question: Question
     seeds: Sequence[int]
-    subjects: Sequence[
-        AuditedProgram
-    ]  # the reference, the starter, every variant of every misconception
+    programs: Sequence[AuditedProgram]  # the reference, the starter, then all variants
 
     @classmethod
     def for_question(cls, question: Question, seeds: Sequence[int]) -> Self:
-        """The matrix before anything is run."""
-        spec, reference = question.spec, question.reference
-        start = question.starter
-        if forms.form_of(spec).is_text:  # of a file of answers, a program that returns nothing
-            nothing = (f"def {name}(*_, **__):\n    return None\n" for name in question.functions)
-            start = "".join(nothing).encode()
-        holds, file = set(spec.starter_holds), program_file(question, "starter")
-        found = [
+        """Return the matrix before anything has run."""
+        reference = question.reference
+        starter = question.starter
+        if forms.form_of(question.spec).is_text:
+            # A file of answers is no program: a program that answers nothing takes its place.
+            stubs = (f"def {name}(*_, **__):\n    return None\n" for name in question.functions)
+            starter = "".join(stubs).encode()
+        programs = [
             AuditedProgram("reference", [reference], program_file(question, "reference")),
-            AuditedProgram("starter", [start], file, holds, parts=1),
+            AuditedProgram(
+                name="starter",
+                sources=[starter],
+                file=program_file(question, "starter"),
+                expected_ideas=set(question.spec.starter_holds),
+                parts=1,
+            ),
         ]
-        for name, sources in question.variants.items():
-            for i, source in enumerate(sources):
-                label = name if i == 0 else f"{name} ({i + 1})"
-                layers, file = [reference, source], program_file(question, name)
-                killers = tuple(question.ideas[name].killed_by)
-                found.append(AuditedProgram(label, layers, file, {name}, name, killers))
-        return cls(question, seeds, found)
+        for idea, sources in question.variants.items():
+            for number, source in enumerate(sources, 1):
+                variant = AuditedProgram(
+                    name=idea if number == 1 else f"{idea} ({number})",
+                    sources=[reference, source],
+                    file=program_file(question, idea),
+                    expected_ideas={idea},
+                    misconception=idea,
+                    killers=tuple(question.ideas[idea].killed_by),
+                )
+                programs.append(variant)
+        return cls(question, seeds, programs)
+
+    @property
+    def reference(self) -> AuditedProgram:
+        """The right program."""
+        return self.programs[0]
 
     @property
     def is_sound(self) -> bool:
-        """Whether the reference passes, so that others can be held against it."""
-        return not any(seen.failing_results for seen in self.subjects[0].seed_results)
+        """True if the reference passes, so that others can be compared with it."""
+        return not any(result.failing_results for result in self.reference.seed_results)
 
     def rows(self) -> list[AuditRow]:
-        """One line for each program that was run."""
+        """Return a row for each program that has run."""
         checks = [check.id for check in self.question.spec.checks]
-        return [subject.row(checks) for subject in self.subjects if subject.seed_results]
+        return [program.row(checks) for program in self.programs if program.seed_results]
 
-    def count_stopped(self, check: str, after: Iterable[str] = ()) -> int:
-        """Wrong programs that a check stops on some seed, and none of others does before."""
-        return sum(
-            row.cells[check] in STOPPING_CELLS
-            and not any(
-                row.cells[one] in {MatrixCell.KILLS, MatrixCell.WOULD_KILL} for one in after
-            )
-            for row in self.rows()
-            if row.name != "reference"
-        )
+    def count_stopped(self, check: str, after: Collection[str] = ()) -> int:
+        """Count the wrong programs that a check stops on some seed and no earlier check kills.
 
-    def count_stopped_first(self, check: str) -> int:
-        """Wrong programs that a check stops and no deciding check before it does."""
-        order = [c.id for c in self.question.spec.checks if not c.stretch or c.id == check]
-        return self.count_stopped(check, order[: order.index(check)])
+        Args:
+            check: its id.
+            after: ids of the earlier checks.
+        """
+        count = 0
+        for row in self.rows():
+            if row.name == "reference" or row.cells[check] not in STOPPING_CELLS:
+                continue
+            if not any(row.cells[earlier] in KILLING_CELLS for earlier in after):
+                count += 1
+        return count
+
+    def count_stopped_first(self, check_id: str) -> int:
+        """Count the wrong programs that a check stops and no required check before it kills."""
+        earlier = []
+        for check in self.question.spec.checks:
+            if check.id == check_id:
+                break
+            if not check.stretch:
+                earlier.append(check.id)
+        return self.count_stopped(check_id, earlier)
+
+    # -- problems
 
     def problems(self) -> list[str]:
-        """What it must say and does not; each cause once, without what follows from it."""
-        if faults := problem_sentences(self._of_reference(), len(self.seeds)):
-            return faults  # what is not right itself says nothing of the others
-        twins = confused_ideas(self.subjects)
-        for subject in self.subjects[1:]:
-            if (passing := subject.passing_seeds) and len(passing) < len(subject.seed_results):
-                stopped = f"{len(self.seeds) - len(passing)} of {len(self.seeds)} seeds"
-                faults.append(
-                    f"{subject.name} is stopped on {stopped}, and passes every check on "
-                    f"{list_seeds(passing)}: {MORE_DRAWS_ADVICE}"
-                )
-            faults += problem_sentences(self._of_wrong(subject, twins), len(subject.seed_results))
-        shared = [
+        """Return a sentence on each fault of the question, without what follows from another."""
+        reference_problems = problem_sentences(self._reference_problems(), len(self.seeds))
+        if reference_problems:
+            return reference_problems  # compared with a wrong reference, the others prove nothing
+        twins = confused_ideas(self.programs)
+        problems = [
             f"{' and '.join(ids)} cannot be told apart on any case: add one on which they differ, "
             "or make them variants of one misconception"
             for ids in twins
         ]
-        return shared + faults + [r.text for r in self._breaking() if r.about == _CRASH]
+        for program in self.programs[1:]:
+            passing_seeds = program.passing_seeds
+            if passing_seeds and not program.passes:
+                stopped = len(self.seeds) - len(passing_seeds)
+                problems.append(
+                    f"{program.name} is stopped on {stopped} of {len(self.seeds)} seeds, and "
+                    f"passes every check on {list_seeds(passing_seeds)}: {MORE_DRAWS_ADVICE}"
+                )
+            wrong_problems = self._wrong_program_problems(program, twins)
+            problems += problem_sentences(wrong_problems, len(program.seed_results))
+        problems += [sentence for is_stub, sentence in self._raising_programs() if not is_stub]
+        return problems
 
-    def _of_reference(self) -> Iterator[SeedProblem]:
-        """Checks that the reference does not pass."""
-        for seen in self.subjects[0].seed_results:
-            bad = seen.failing_results
-            first = [r for r in bad if seen.graded_results[r.id].verdict is not Verdict.SKIPPED]
-            for result in first or bad:  # one fault, one report
-                sentence = failure_message(result, self.subjects[0].file)
-                yield seen.seed, f"{result.id} stops the reference", f": {sentence}"
-
-    def _of_wrong(
-        self, subject: AuditedProgram, twins: Iterable[tuple[str, str]]
-    ) -> Iterator[SeedProblem]:
-        """What stops a wrong program not at all, not as claimed, or under another name."""
-        partners = {b for t in twins for a, b in (t, t[::-1]) if a in subject.expected_ideas}
-        part_of = self.question.spec.part_of
-        for seen in subject.seed_results:
-            graded = [
-                r
-                for r in seen.graded_results.values()
-                if r.verdict not in NON_FAILING_VERDICTS and not r.stretch
+    def _reference_problems(self) -> Iterator[SeedProblem]:
+        """Yield the checks that the reference does not pass."""
+        for seed_result in self.reference.seed_results:
+            failing = seed_result.failing_results
+            not_skipped = [
+                result
+                for result in failing
+                if seed_result.graded_results[result.id].verdict is not Verdict.SKIPPED
             ]
-            if not seen.failing_results:
-                if len(subject.passing_seeds) == len(subject.seed_results):
-                    yield seen.seed, f"{subject.name} passes every check", _lost(subject)
-                if all(seen.results[k].verdict in NON_FAILING_VERDICTS for k in subject.killers):
-                    continue  # that no check claims it rightly, and that it has no name, follow
-            elif subject.misconception is None and all(r.part > 1 for r in graded):
-                yield seen.seed, f"{subject.name} passes part 1", ", in which it has to fail"
-            for killer in subject.killers:
-                # Nobody who holds the idea comes as far as a later part than that of its first.
-                later = part_of(killer) > part_of(subject.killers[0])
-                if (seen.results if later else seen.graded_results)[
-                    killer
-                ].verdict in NON_FAILING_VERDICTS:
-                    why, then = _unkilled(seen, killer)
-                    yield seen.seed, f"{subject.name} is said to be killed by {killer}, {why}", then
-            if any(r.part < part_of(killer) for r in graded for killer in subject.killers[:1]):
-                continue  # an idea is not looked for before its part
-            # The spec need not say what the starter holds.
-            if (
-                subject.expected_ideas
-                and seen.named_ideas - partners != subject.expected_ideas - partners
-            ):
-                wanted = f", expected {', '.join(sorted(subject.expected_ideas))}"
-                given = ", ".join(sorted(seen.named_ideas)) or "nothing"
-                yield seen.seed, f"{subject.name} is diagnosed as {given}", wanted
+            for result in not_skipped or failing:  # one fault may make several checks fail
+                sentence = failure_message(result, self.reference.file)
+                yield seed_result.seed, f"{result.id} stops the reference", f": {sentence}"
+
+    def _wrong_program_problems(
+        self, program: AuditedProgram, twins: Iterable[tuple[str, str]]
+    ) -> Iterator[SeedProblem]:
+        """Yield where a wrong program passes, is not stopped as claimed, or is not named."""
+        partners: set[str] = set()
+        for first, second in twins:
+            if first in program.expected_ideas:
+                partners.add(second)
+            if second in program.expected_ideas:
+                partners.add(first)
+
+        for seed_result in program.seed_results:
+            graded_failures = _failing(seed_result.graded_results.values())
+            if not seed_result.failing_results:
+                if program.passes:
+                    sentence = f"{program.name} passes every check"
+                    yield seed_result.seed, sentence, _why_passing(program)
+                results = seed_result.results
+                if all(
+                    results[killer].verdict in NON_FAILING_VERDICTS for killer in program.killers
+                ):
+                    continue  # it follows that no claim is right and that the program has no name
+            elif program.misconception is None and all(r.part > 1 for r in graded_failures):
+                sentence = f"{program.name} passes part 1"
+                yield seed_result.seed, sentence, ", in which it has to fail"
+            yield from self._wrong_claims(program, seed_result)
+            if not self._fails_before_its_part(program, graded_failures):
+                yield from _wrong_names(program, seed_result, partners)
+
+    def _wrong_claims(
+        self, program: AuditedProgram, seed_result: SeedResult
+    ) -> Iterator[SeedProblem]:
+        """Yield the claims that a check kills a program, if a grade would not show it."""
+        part_of = self.question.spec.part_of
+        for killer in program.killers:
+            # Nobody with the idea reaches a later part than that of its first killer.  A grade
+            # would skip the checks there.
+            is_later = part_of(killer) > part_of(program.killers[0])
+            results = seed_result.results if is_later else seed_result.graded_results
+            if results[killer].verdict in NON_FAILING_VERDICTS:
+                reason, advice = _why_not_killed(seed_result, killer)
+                claim = f"{program.name} is said to be killed by {killer}, {reason}"
+                yield seed_result.seed, claim, advice
+
+    def _fails_before_its_part(
+        self, program: AuditedProgram, graded_failures: Sequence[CheckResult]
+    ) -> bool:
+        """Return True if a program fails before the part in which its idea is looked for."""
+        if not program.killers:
+            return False
+        part = self.question.spec.part_of(program.killers[0])
+        return any(result.part < part for result in graded_failures)
 
     def idle_checks(self) -> Iterator[str]:
-        """Checks that decide and kill nothing, and implementations that no wrong test gets wrong.
+        """Yield required checks that stop no variant, and implementations that none gets wrong.
 
-        Only programs count that come as far as the part of a check.  One that a misconception
-        claims and is not stopped by is left out: that has been said.  So is one that no idea can be
-        named by, a peak of memory or letters: no misconception could be about it.
+        Only programs that reach the part of a check count.  A check is left out if an idea claims
+        it and it does not stop the idea: that is a problem already.  A check of a peak of memory or
+        of letters is left out too: no idea is named by it, so no idea could be about it.
         """
         missing = "it is idle, or a misconception is missing"
         for check in self.question.spec.checks:
-            if getattr(check, "reject", None) is not None:  # what a test is tried on
-                results = [
-                    seen.results[check.id] for s in self.subjects[1:] for seen in s.seed_results
-                ]
-                wrong = {case for result in results for case in result.failing}
-                for case in check.cases:
-                    if case not in wrong:
-                        yield f"{check.id}: no variant gets {case} wrong: {missing}"
-        said = {
-            k for row in self.rows() for k in row.claimed_by if row.cells[k] not in STOPPING_CELLS
+            if getattr(check, "reject", None) is None:
+                continue  # only a check of the candidate's tests has implementations as cases
+            wrong_cases = {
+                case
+                for program in self.programs[1:]
+                for seed_result in program.seed_results
+                for case in seed_result.results[check.id].failing
+            }
+            for case in check.cases:
+                if case not in wrong_cases:
+                    yield f"{check.id}: no variant gets {case} wrong: {missing}"
+
+        wrongly_claimed = {
+            killer
+            for row in self.rows()
+            for killer in row.claimed_by
+            if row.cells[killer] not in STOPPING_CELLS
         }
         earlier: list[str] = []
         for part in self.question.spec.parts:
-            deciding = [check for check in part.checks if not check.stretch]
-            for check in deciding:
-                named = check.id not in said and not registry.kind_named(
-                    check.kind
-                ).varies_with_style(check)
-                if named and not self.count_stopped(check.id, earlier):
+            required = [check for check in part.checks if not check.stretch]
+            for check in required:
+                varies_with_style = registry.kind_named(check.kind).varies_with_style(check)
+                if check.id in wrongly_claimed or varies_with_style:
+                    continue
+                if not self.count_stopped(check.id, earlier):
                     yield f"the check {check.id} kills no variant: {missing}"
-            earlier += [check.id for check in deciding]
+            earlier += [check.id for check in required]
+
+    # -- budgets and remarks
 
     def budgets(self, accepted: Mapping[str, Mapping[str, float]]) -> Iterator[Budget]:
-        """Every budget, and the nearest of the right and wrong programs; seeds hardly matter.
+        """Yield every budget, with the nearest right and wrong programs on the first seed.
 
         Args:
-            accepted: what right solutions take of each, by name.
+            accepted: shares that the accepted solutions take of each budget, by name.
         """
-        taken = {s.name: s.seed_results[0].budget_shares for s in self.subjects if s.seed_results}
-        reference = {"reference": taken.pop("reference", {})}
+        wrong_programs = {
+            program.name: program.seed_results[0].budget_shares
+            for program in self.programs
+            if program.seed_results
+        }
+        right_programs = {"reference": wrong_programs.pop("reference", {}), **accepted}
         for check in self.question.spec.checks:
-            right, wrong = (
-                sorted(
-                    (shares[check.id], name) for name, shares in some.items() if check.id in shares
-                )
-                for some in ({**reference, **accepted}, taken)
-            )
-            if right and right[-1][0] > 0:
-                above = next((one for one in wrong if one[0] > 1), (0.0, ""))
-                yield Budget(check.id, right[-1][1], right[-1][0], above[1], above[0])
+            right = _shares_of_budget(right_programs, check.id)
+            above = [pair for pair in _shares_of_budget(wrong_programs, check.id) if pair[0] > 1]
+            right_share, right_name = max(right, default=(0.0, ""))
+            wrong_share, wrong_name = min(above, default=(0.0, ""))
+            if right_share > 0:
+                yield Budget(check.id, right_name, right_share, wrong_name, wrong_share)
 
     def remarks(self) -> Iterator[Remark]:
-        """Checks that nothing needs, and ideas that only break."""
-        claimed = {killer for subject in self.subjects for killer in subject.killers}
-        late = [
-            c.id
-            for c in self.question.spec.checks
-            if not registry.kind_named(c.kind).is_law
-            and not (
-                c.stretch or c.id in claimed or registry.kind_named(c.kind).varies_with_style(c)
-            )
-            and self.count_stopped(c.id)
-            and not self.count_stopped_first(c.id)
+        """Yield remarks on redundant checks, on ideas without a claim, and on starter stubs."""
+        claimed = {killer for program in self.programs for killer in program.killers}
+        redundant = [
+            check.id
+            for check in self.question.spec.checks
+            if check.id not in claimed and self._is_redundant(check)
         ]
-        if late:
+        if redundant:
             yield Remark(
                 "redundant",
-                f"{', '.join(late)}: no known wrong idea is stopped here first, and none claims to "
-                "be (killed_by): write one that nothing else stops",
+                f"{', '.join(redundant)}: no known wrong idea is stopped here first, and none "
+                "claims to be (killed_by): write one that nothing else stops",
             )
-        if open_ := [name for name, one in self.question.ideas.items() if not one.killed_by]:
+        unclaimed = [name for name, idea in self.question.ideas.items() if not idea.killed_by]
+        if unclaimed:
             yield Remark(
                 "unclaimed",
-                f"{', '.join(open_)}: no killed_by says which check is about it; --write-killed-by "
-                "writes the first that stops it",
+                f"{', '.join(unclaimed)}: no killed_by says which check is about it; "
+                "--write-killed-by writes the first that stops it",
             )
-        yield from (remark for remark in self._breaking() if remark.about != _CRASH)
+        for is_stub, sentence in self._raising_programs():
+            if is_stub:
+                yield Remark("starter", sentence)
 
-    def _breaking(self) -> Iterator[Remark]:
-        """Wrong programs that raise wherever they fail, on every seed, and are not said to.
+    def _is_redundant(self, check: Check) -> bool:
+        """Return True if required checks before it kill every wrong program that a check stops."""
+        kind = registry.kind_named(check.kind)
+        if kind.is_law or check.stretch or kind.varies_with_style(check):
+            return False
+        return bool(self.count_stopped(check.id)) and not self.count_stopped_first(check.id)
 
-        A misspelled name in a variant raises wherever it is called, so that every check stops it,
-        and since diagnosis compares it with itself it is named as well: the matrix looks proved.  A
-        starter is to look plausible: who runs it should see wrong values.
+    def _raising_programs(self) -> Iterator[tuple[bool, str]]:
+        """Yield a sentence on each wrong program that raises on all cases it fails, on every seed.
+
+        Programs whose feedback says that they raise are left out.  A misspelled name in a variant
+        raises wherever it is called, so every check stops it.  Diagnosis names it, too, because it
+        compares the variant with itself.  So the matrix would look right.  A starter should look
+        plausible: anyone who runs it should see wrong values.
+
+        The first entry is True for a starter that raises NotImplementedError, which is no fault.
         """
-        spec = self.question.spec
-        for subject in self.subjects:
-            raised = subject.seed_results[0].raised if subject.seed_results else None
-            if raised is None or any(seen.raised is None for seen in subject.seed_results):
+        for program in self.programs:
+            raised = program.seed_results[0].raised if program.seed_results else None
+            if raised is None or any(result.raised is None for result in program.seed_results):
                 continue
-            if subject.name == "starter" and forms.form_of(spec).is_text:
-                continue  # nothing is answered in it
-            known = self.question.ideas
-            ideas = subject.expected_ideas & known.keys()
-            meant = " ".join(known[name].feedback for name in ideas)
-            if re.search(rf"{_MEANT}|\b{re.escape(raised.type)}\b", meant, re.IGNORECASE):
+            if program.name == "starter" and forms.form_of(self.question.spec).is_text:
+                continue  # it answers nothing
+            if self._says_that_it_raises(program, raised):
                 continue
-            inner = raised.frames[-1] if raised.frames else None
-            where = ""
-            if inner is not None:
-                # Of two layers, the upper one has the functions that it defines.
-                own = inner.function in definitions(subject.sources[-1]) and subject.file
-                where = f" in {inner.function}, {f'{own}:' if own else 'line '}{inner.line},"
-            to_do = raised.type == "NotImplementedError"  # nobody takes that for a mistake
-            about = "starter" if to_do and subject.misconception is None else _CRASH
-            advice = "a starter runs, looks plausible and fails by its values"
-            if subject.misconception is not None:
+            is_stub = program.misconception is None and raised.type == "NotImplementedError"
+            if program.misconception is None:
+                advice = "a starter runs, looks plausible and fails by its values"
+            else:
                 advice = (
                     "only a submission that raises the same is named: fix it, or say in the "
                     "feedback that it raises"
                 )
-            yield Remark(
-                about,
-                f"{subject.name} raises {raised.type}{where} on every case that it fails"
-                f"{message_suffix(raised)}; {advice}",
+            yield (
+                is_stub,
+                f"{program.name} raises {raised.type}{_place_of(raised, program)} on every case "
+                f"that it fails{message_suffix(raised)}; {advice}",
             )
 
-
-def confused_ideas(subjects: Iterable[AuditedProgram]) -> list[tuple[str, str]]:
-    """Misconceptions that go by each other's names on every seed."""
-    found = {
-        (min(own, other), max(own, other))
-        for subject in subjects
-        if (own := subject.misconception) in subject.named_ideas
-        for other in subject.named_ideas - {own}
-    }
-    return sorted(found)
+    def _says_that_it_raises(self, program: AuditedProgram, raised: ExceptionRecord) -> bool:
+        """Return True if the feedback of a program's ideas speaks of its exception."""
+        ideas = self.question.ideas
+        names = program.expected_ideas & ideas.keys()
+        feedback = " ".join(ideas[name].feedback for name in names)
+        words = rf"{_RAISING_WORDS}|\b{re.escape(raised.type)}\b"
+        return re.search(words, feedback, re.IGNORECASE) is not None
 
 
-def _lost(subject: AuditedProgram) -> str:
-    """Why an idea passes: it redefines nothing of the reference, or equals it, and where."""
-    if subject.misconception is None:
+def confused_ideas(programs: Iterable[AuditedProgram]) -> list[tuple[str, str]]:
+    """Return pairs of ideas of which one is named, on every seed, in a variant of the other."""
+    pairs = set()
+    for program in programs:
+        idea = program.misconception
+        if idea not in program.named_ideas:
+            continue
+        for other in program.named_ideas - {idea}:
+            pairs.add((min(idea, other), max(idea, other)))
+    return sorted(pairs)
+
+
+def _wrong_names(
+    program: AuditedProgram, seed_result: SeedResult, partners: Collection[str]
+) -> Iterator[SeedProblem]:
+    """Yield that diagnosis does not name the ideas of a program; partners do not matter.
+
+    A spec need not say which ideas the starter has.
+    """
+    expected = program.expected_ideas.difference(partners)
+    if not program.expected_ideas or seed_result.named_ideas.difference(partners) == expected:
+        return
+    named = ", ".join(sorted(seed_result.named_ideas)) or "nothing"
+    all_expected = ", ".join(sorted(program.expected_ideas))
+    yield seed_result.seed, f"{program.name} is diagnosed as {named}", f", expected {all_expected}"
+
+
+def _why_passing(program: AuditedProgram) -> str:
+    """Return why a variant passes: it redefines nothing of the reference, or equals it."""
+    if program.misconception is None:
         return ""
-    known, own = (definitions(source) for source in subject.sources[:2])
-    if not own:
+    reference, variant = (definitions(source) for source in program.sources[:2])
+    if not variant:
         return ""
-    changed = [name for name in own if not same_code(own[name], known.get(name, []))]
-    if changed and known.keys().isdisjoint(changed):
-        lacking = f"{', '.join(changed)}, which the reference has not"
-        return f": it defines {lacking}{did_you_mean(changed[-1], known)}"
-    line = own[[*changed, *own][0]][0].lineno
-    place = f"{subject.file}:{line}" if subject.file else f"line {line}"
+    changed = [name for name in variant if not same_code(variant[name], reference.get(name, []))]
+    if changed and reference.keys().isdisjoint(changed):
+        suggestion = did_you_mean(changed[-1], reference)
+        return f": it defines {', '.join(changed)}, which the reference has not{suggestion}"
+    first_name = [*changed, *variant][0]
+    line = variant[first_name][0].lineno
+    place = f"{program.file}:{line}" if program.file else f"line {line}"
     if not changed:
         return f": {place} equals the reference"
     return f": {place} gives the reference's results on every case; change it, or add a case"
 
 
-def same_code(some: Iterable[ast.stmt], others: Iterable[ast.stmt]) -> bool:
-    """Whether statements are the same but for comments and layout."""
-    return [*map(ast.dump, some)] == [*map(ast.dump, others)]
+def same_code(statements: Iterable[ast.stmt], others: Iterable[ast.stmt]) -> bool:
+    """Return True if statements differ only in comments and layout."""
+    return [ast.dump(node) for node in statements] == [ast.dump(node) for node in others]
 
 
-def _unkilled(seen: SeedResult, killer: str) -> tuple[str, str]:
-    """Why a check does not stop what it claims, and what to do about it."""
-    root = seen.graded_results[killer]
+def _why_not_killed(seed_result: SeedResult, killer: str) -> tuple[str, str]:
+    """Return why a check does not kill a program that claims it, and what to do about it."""
+    graded = seed_result.graded_results
+    root = graded[killer]
     while root.blocked_by is not None:
-        root = seen.graded_results[root.blocked_by]
+        root = graded[root.blocked_by]
     if root.verdict is Verdict.SKIPPED:
         return f"but {root.id} is run on the reference only", ": claim another check"
     if root.id == killer:
-        return "which it passes" if root.verdict is Verdict.PASS else "which decides nothing", ""
-    part = seen.graded_results[killer].part
-    earlier = root.part < part
-    needed = f"{root.id} of part {root.part}" if earlier else f"{root.id}, which {killer} needs,"
-    if seen.results[killer].verdict in NON_FAILING_VERDICTS:
-        return f"which it passes, and {needed} stops it", f": claim {root.id}"
-    cases = f"use cases on which it passes {root.id}"
-    advice = f"an idea of part {part} passes the parts before" if earlier else cases
-    return f"but {needed} stops it first", f": {advice}, or claim {root.id}"
+        reason = "which it passes" if root.verdict is Verdict.PASS else "which decides nothing"
+        return reason, ""
+
+    part = graded[killer].part
+    if root.part < part:
+        blocker = f"{root.id} of part {root.part}"
+        advice = f"an idea of part {part} passes the parts before"
+    else:
+        blocker = f"{root.id}, which {killer} needs,"
+        advice = f"use cases on which it passes {root.id}"
+    if seed_result.results[killer].verdict in NON_FAILING_VERDICTS:
+        return f"which it passes, and {blocker} stops it", f": claim {root.id}"
+    return f"but {blocker} stops it first", f": {advice}, or claim {root.id}"
 
 
-# -- in words --------------------------------------------------------------------------------------
+def _shares_of_budget(
+    programs: Mapping[str, Mapping[str, float]], check: str
+) -> list[tuple[float, str]]:
+    """Return the shares that programs take of the budget of a check, with their names."""
+    return [(shares[check], name) for name, shares in programs.items() if check in shares]
 
 
-def problem_sentences(faults: Iterable[SeedProblem], count: int) -> list[str]:
-    """One sentence per fault, with those of so many seeds that show it."""
-    found: dict[str, tuple[str, list[int]]] = {}
-    for seed, before, after in faults:
-        found.setdefault(before, (after, []))[1].append(seed)
-    everywhere = "" if count == 1 else f" on all {count} seeds"
-    return [
-        f"{before}{everywhere if len(on) == count else f' on {list_seeds(on)} of {count}'}{after}"
-        for before, (after, on) in found.items()
-    ]
+def _place_of(raised: ExceptionRecord, program: AuditedProgram) -> str:
+    """Return the function and the line in which a program raises; empty if unknown."""
+    if not raised.frames:
+        return ""
+    frame = raised.frames[-1]
+    # Of two layers, the upper one has the functions that it defines.
+    if program.file and frame.function in definitions(program.sources[-1]):
+        return f" in {frame.function}, {program.file}:{frame.line},"
+    return f" in {frame.function}, line {frame.line},"
+
+
+# -- sentences ------------------------------------------------------------------------------------
+
+
+def problem_sentences(problems: Iterable[SeedProblem], seeds: int) -> list[str]:
+    """Return one sentence per problem, with the seeds that show it."""
+    grouped: dict[str, tuple[str, list[int]]] = {}
+    for seed, before, after in problems:
+        _, showing = grouped.setdefault(before, (after, []))
+        showing.append(seed)
+    sentences = []
+    for before, (after, showing) in grouped.items():
+        if len(showing) != seeds:
+            extent = f" on {list_seeds(showing)} of {seeds}"
+        elif seeds > 1:
+            extent = f" on all {seeds} seeds"
+        else:
+            extent = ""
+        sentences.append(f"{before}{extent}{after}")
+    return sentences
 
 
 def failure_message(result: CheckResult, file: str = "") -> str:
-    """The message to a submission's author, about a program of the bank; with what it raised."""
+    """Return the message of a result in words for the bank's author, with its exception."""
     message = re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", result.message))
     if result.raised is None or not file:
         return message
@@ -525,6 +672,9 @@ def failure_message(result: CheckResult, file: str = "") -> str:
 
 
 def list_seeds(seeds: Sequence[int]) -> str:
-    """Some seeds in words."""
-    more = f" and {len(seeds) - MAX_LISTED_SEEDS} more" if len(seeds) > MAX_LISTED_SEEDS else ""
-    return f"seed{'s'[: len(seeds) - 1]} {', '.join(map(str, seeds[:MAX_LISTED_SEEDS]))}{more}"
+    """Return the first seeds as text, and the number of the others."""
+    word = "seeds" if len(seeds) > 1 else "seed"
+    text = f"{word} {', '.join(str(seed) for seed in seeds[:MAX_LISTED_SEEDS])}"
+    if len(seeds) > MAX_LISTED_SEEDS:
+        text += f" and {len(seeds) - MAX_LISTED_SEEDS} more"
+    return text
