@@ -1,7 +1,7 @@
-"""Audit a question: right passes, wrong does not, and every wrong idea is called by its name.
+"""Audit a question: right programs pass, wrong ones do not, and every wrong idea is named.
 
-Every program goes through every check, needs or no needs, so that what each check can tell is
-known; what a grade would have skipped is worked out afterwards.
+Every program goes through every check, even through those that a grade would skip.  So the audit
+learns what each check can tell.  What a grade would have skipped is worked out afterward.
 """
 
 from __future__ import annotations
@@ -14,10 +14,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 import numpy as np
 
-from grader.audit import accepted_and_trivial, forgeable_parts
+from grader.audit.accepted_and_trivial import (
+    check_accepted_solutions,
+    check_repair,
+    check_restyled_reference,
+    try_trivial_answers,
+)
+from grader.audit.forgeable_parts import forgeable_parts
 from grader.audit.kill_matrix import (
     AuditedProgram,
     Matrix,
@@ -53,196 +60,287 @@ from grader.model.audit import (
 from grader.model.number_format import format_count
 from grader.model.question import Question
 
-MAX_LISTED_TODOS = 5  # places marked TODO
-MAX_PROMPT_WORDS, MAX_FIRST_CLAUSES = 90, 6  # of the first part, which is read in a minute
-WIDE = 0.05  # a tolerance: GB for GiB is 6.9 % off, and has to be wrong
-BUDGET_FACTOR = 1.5  # times what right solutions take: a budget, if wrong ideas are far enough away
+MAX_LISTED_TODOS = 5
+MAX_LISTED_LINE_CHARS = 80  # of a line of a log
+# The first part is read in a minute.
+MAX_PROMPT_WORDS = 90
+MAX_FIRST_CLAUSES = 6
+
+WIDE_TOLERANCE = 0.05  # relative: GB for GiB is 6.9 % off, and must be wrong
+BUDGET_FACTOR = 1.5  # a budget is this much above right solutions, unless a wrong idea is nearer
 MIN_NAMED_SHARE = 0.9  # of the ideas that are planted in accepted solutions
-LOG_TOLERANCE = 0.02  # relative, of numbers in a log: machines round in other ways
+REFERENCE_RERUNS = 2  # in one process, to see that it remembers nothing
+
+# Tolerances of numbers in a log: machines round in different ways.
+LOG_TOLERANCE = 0.02
+LOG_ABSOLUTE_TOLERANCE = 1e-9
 
 ReportProgress = Callable[[str], None]
-AuditReports = tuple[AuditReport, MutationReport | None]  # with mutants, where these were tried
+AuditReports = tuple[AuditReport, MutationReport | None]  # None if no mutants were tried
 
 
 @dataclass(frozen=True, slots=True)
 class AuditPlan:
-    """What is to be done with each question, and with its proof."""
+    """What to do with each question, and with its proof."""
 
     seeds: Sequence[int] = range(3)
-    mutants: bool = False  # of every question whose audit has no problem
-    at_most: int | None = None  # mutants of a question
-    strict: bool = False  # whether a remark fails it too
-    everything: bool = False  # prove all, whatever proofs say
-    mine: bool = False  # believe the proofs of any bank that is looked at
-    write: bool = False  # write the proofs of what is proved
-    write_killed_by: bool = False  # where an idea does not say it
+    mutants: bool = False  # try mutants if the audit finds no problem
+    at_most: int | None = None  # mutants of a question (default: all)
+    strict: bool = False  # a remark fails the audit, too
+    everything: bool = False  # prove all questions, also those with a current proof
+    mine: bool = False  # believe the proofs of any bank
+    write: bool = False  # write the new proofs
+    write_killed_by: bool = False  # for ideas without killed_by
     jobs: int = 1  # questions at once
+
+
+# -- several questions ----------------------------------------------------------------------------
 
 
 def audit_questions(
     questions: Sequence[Question], plan: AuditPlan, progress: ReportProgress
 ) -> Iterator[AuditReports]:
-    """Give the reports of each question, in this order; `progress` gets a line on each step.
+    """Yield the reports of each question, in this order; `progress` gets a line on each step.
 
-    A judge and its workers take turns, so that one audit keeps hardly more than one core busy:
-    several run at once, a process for each.  These are forked before anything else is started, and
-    only on Linux: elsewhere a fork of a program that has loaded numpy is not safe.
+    A judge and its workers take turns, so one audit keeps hardly more than one core busy.  Several
+    audits run at once, each in a process.  The processes are forked before anything else starts,
+    and only on Linux: elsewhere it is not safe to fork a program that has loaded numpy.
     """
     jobs = min(plan.jobs, len(questions)) if sys.platform == "linux" else 1
     if jobs <= 1:
-        yield from (_one(question, plan, progress) for question in questions)
+        for question in questions:
+            yield _audit_with_mutants(question, plan, progress)
         return
-    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _begin, (questions, plan))
+    pool = ProcessPoolExecutor(
+        jobs, multiprocessing.get_context("fork"), _start_process, (questions, plan)
+    )
     try:
-        # Those that need torch take longest.
-        order = sorted(range(len(questions)), key=lambda i: not questions[i].spec.needs_torch)
-        tried = {number: pool.submit(_of_number, number) for number in order}
-        for number, question in enumerate(questions):
-            progress(f"{sum(f.done() for f in tried.values())} of {len(questions)} questions done")
+        # Questions that need torch take longest, so they come first.
+        order = sorted(
+            range(len(questions)), key=lambda index: not questions[index].spec.needs_torch
+        )
+        futures = {index: pool.submit(_audit_in_process, index) for index in order}
+        for index, question in enumerate(questions):
+            done = sum(future.done() for future in futures.values())
+            progress(f"{done} of {len(questions)} questions done")
             try:
-                found = tried[number].result()
-            except BrokenProcessPool:  # what ended a process is met again here
-                found = _one(question, plan, progress)
-            yield found
+                reports = futures[index].result()
+            except BrokenProcessPool:
+                # Audit it here, where the same failure shows as an error.
+                reports = _audit_with_mutants(question, plan, progress)
+            yield reports
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _one(question: Question, plan: AuditPlan, progress: ReportProgress) -> AuditReports:
+_inherited: tuple[Sequence[Question], AuditPlan]  # set in each process of the pool
+
+
+def _start_process(questions: Sequence[Question], plan: AuditPlan) -> None:
+    global _inherited
+    _inherited = questions, plan
+
+
+def _audit_in_process(index: int) -> AuditReports:
+    questions, plan = _inherited
+    return _audit_with_mutants(questions[index], plan, lambda _: None)
+
+
+def _audit_with_mutants(
+    question: Question, plan: AuditPlan, progress: ReportProgress
+) -> AuditReports:
+    """Audit a question with all sets of its numbers, and try mutants if the plan says so."""
     report = audit_question(question, seeds=plan.seeds, progress=progress)
-    for number in range(1, len(question.spec.given)) if report.ok else ():
+    if not report.ok:
+        return report, None
+    problems: list[str] = []
+    for number in range(1, len(question.spec.given)):
         other = load([question.bank], question.id, number)
-        faults = audit_question(other, seeds=plan.seeds[:1], progress=progress).problems
-        said = (f"with the numbers of seed {number}: {text}" for text in faults)
-        report = replace(report, problems=(*report.problems, *said))
-    if not plan.mutants or not report.ok:
+        other_report = audit_question(other, seeds=plan.seeds[:1], progress=progress)
+        for text in other_report.problems:
+            problems.append(f"with the numbers of seed {number}: {text}")
+    report = replace(report, problems=tuple(problems))
+    if not plan.mutants or problems:
         return report, None
     return report, try_mutants(question, seeds=plan.seeds, at_most=plan.at_most, progress=progress)
 
 
-_given: tuple[Sequence[Question], AuditPlan]  # in a process of the pool, inherited
-
-
-def _begin(questions: Sequence[Question], plan: AuditPlan) -> None:
-    global _given
-    _given = questions, plan
-
-
-def _of_number(number: int) -> AuditReports:
-    questions, plan = _given
-    return _one(questions[number], plan, lambda _: None)
-
-
-# -- one question ----------------------------------------------------------------------------------
+# -- one question ---------------------------------------------------------------------------------
 
 
 def audit_question(
     question: Question, *, seeds: Sequence[int], progress: ReportProgress = lambda _: None
 ) -> AuditReport:
-    """Audit one question, its cases drawn anew by each seed; `progress` gets a line per step."""
-    began = time.perf_counter()
-    checks, matrix = question.spec.checks, Matrix.for_question(question, seeds)
-    trivial: list[TrivialAnswer] = []
-    accepted: list[AcceptedSolutionResult] = []
-    planted: PlantingResult | None = None
-    turned_down: list[str] = []
-    doubts: list[str] = []  # of the reference, said before what follows from it
-    taken: dict[str, Mapping[str, float]] = {}  # of budgets, by accepted solutions
-    timed = [check.id for check in checks if registry.kind_named(check.kind).is_timed]
-    notes = [f"{check} was run on the reference only" for check in timed]
-    faults: list[str] = []
+    """Audit one question; each seed draws its cases again.  `progress` gets a line per step."""
+    return _QuestionAudit(question, seeds, progress).run()
 
-    def say(line: str) -> None:
-        progress(f"{question.id}: {line}")
 
-    try:
-        with GradingSession(question) as session, np.errstate(all="ignore"):
-            session.bank.restore_reference()
-            _run_again(session, seeds[0])
-            _put_through_all_checks(session, matrix, say)
-            if matrix.is_sound:
-                own, rejected = accepted_and_trivial.check_accepted_solutions(
-                    session, seeds, say, taken
-                )
-                (others, odd), unmade = accepted_and_trivial.check_restyled_reference(
-                    session, seeds, say
-                )
-                accepted = own + others
-                repair = accepted_and_trivial.check_repair(session, seeds, say)
-                say("values that are known in advance")
-                known = forgeable_parts.forgeable_parts(session, seeds[0])
-                turned_down = [*rejected, *odd, *repair, *_faulty_log(question), *known]
-                doubts = _doubts_of_reference(question, own, repair)
-                planted = plant_ideas(session, seeds[0], say)
-                say("trivial answers")
-                trivial = accepted_and_trivial.try_trivial_answers(session, seeds[-1])
-                notes += unmade
-                first = session.bank.new_evaluation(session.bank.reference, seeds[0])
-                notes += [f"never varied: {text}" for text in unvaried_inputs(question, first)]
-                say("features that are never combined")
-                notes += [f"never combined: {text}" for text in uncombined_features(first)]
-    except BankProgramError as fault:
-        faults.append(str(fault))
-    if unmade := [t.name for t in trivial if not t.made]:
-        notes.append(
-            f"the trivial answers {', '.join(unmade)} could not be made: what is checked is not "
-            "what the functions return"
+class _QuestionAudit:
+    """The audit of one question, and what it has found so far."""
+
+    def __init__(self, question: Question, seeds: Sequence[int], progress: ReportProgress) -> None:
+        self.question = question
+        self.seeds = seeds
+        self.progress = progress
+        self.matrix = Matrix.for_question(question, seeds)
+        self.trivial: list[TrivialAnswer] = []
+        self.accepted: list[AcceptedSolutionResult] = []
+        self.accepted_budgets: dict[str, Mapping[str, float]] = {}
+        self.planted: PlantingResult | None = None
+        self.reference_doubts: list[str] = []
+        self.rejections: list[str] = []  # of right programs, and what else is wrong besides checks
+        self.notes = [
+            f"{check.id} was run on the reference only"
+            for check in question.spec.checks
+            if registry.kind_named(check.kind).is_timed
+        ]
+
+    def run(self) -> AuditReport:
+        """Run all programs, and return the report."""
+        began = time.perf_counter()
+        bank_error: str | None = None
+        try:
+            with GradingSession(self.question) as session, np.errstate(all="ignore"):
+                session.bank.restore_reference()
+                _rerun_reference(session, self.seeds[0])
+                self._fill_matrix(session)
+                if self.matrix.is_sound:
+                    self._try_other_programs(session)
+        except BankProgramError as error:
+            bank_error = str(error)
+        self._note_impossible_answers()
+        budgets = tuple(self.matrix.budgets(self.accepted_budgets))
+        remarks = [*_remarks_on_text(self.question), *self._remarks_on_plants()]
+        if bank_error is not None:
+            problems = [bank_error]
+        else:
+            problems = self._problems(budgets)
+            remarks += self.matrix.remarks()
+        return AuditReport(
+            question=self.question.id,
+            title=self.question.spec.title,
+            seeds=tuple(self.seeds),
+            seconds=time.perf_counter() - began,
+            checks=self._check_facts(),
+            programs=tuple(self.matrix.rows()),
+            problems=tuple(problems),
+            remarks=tuple(remarks),
+            notes=tuple(self.notes),
+            trivial=tuple(self.trivial),
+            accepted=tuple(self.accepted),
+            budgets=budgets,
+            planted=self.planted,
         )
-    remarks = list(_remarks_on_text(question))
-    if planted is not None and planted.named_share < MIN_NAMED_SHARE:
-        count = planted.named + len(planted.missed)
-        text = f"{planted.named} of {count} ideas planted in accepted solutions are named"
-        remarks.append(Remark("planted", text))
-    budgets = tuple(matrix.budgets(taken))
-    if not faults:
-        faults = matrix.problems()
-        if matrix.is_sound:
-            faults = [*doubts, *faults, *turned_down, *matrix.idle_checks(), *_tight(budgets)]
-            faults += [
-                f"the trivial answer {t.name} passes every check: a submission that returns "
-                f"{t.about} would pass; add a case or a check that it cannot pass"
-                for t in trivial
-                if t.accepted
-            ]
-        remarks += matrix.remarks()
-    facts = (
-        CheckFacts(
-            id=check.id,
-            kind=check.kind,
-            stretch=check.stretch,
-            stops=matrix.count_stopped(check.id),
-            first=matrix.count_stopped_first(check.id),
-            lets_through=tuple(t.name for t in trivial if t.made and check.id in t.passes),
+
+    def _say(self, line: str) -> None:
+        self.progress(f"{self.question.id}: {line}")
+
+    def _fill_matrix(self, session: GradingSession) -> None:
+        """Run every check on every program; only on the reference, once it does not pass.
+
+        Raises:
+            BankProgramError: one of them cannot be run.
+        """
+        matrix = self.matrix
+        for number, seed in enumerate(self.seeds, 1):
+            for program in matrix.programs:
+                if program is not matrix.reference and not matrix.is_sound:
+                    break
+                self._say(f"seed {number} of {len(self.seeds)}, {program.name}")
+                try:
+                    program.seed_results.append(_run_all_checks(session, program, seed))
+                except BankProgramError as error:
+                    raise BankProgramError(f"seed {seed}, {program.name}: {error}") from error
+
+    def _try_other_programs(self, session: GradingSession) -> None:
+        """Try right programs, forged results, plants and trivial answers; look at the inputs."""
+        question = self.question
+        first_seed = self.seeds[0]
+        written = check_accepted_solutions(session, self.seeds, self._say, self.accepted_budgets)
+        styles, style_notes = check_restyled_reference(session, self.seeds, self._say)
+        self.accepted = written.results + styles.results
+        repair_problems = check_repair(session, self.seeds, self._say)
+        self._say("values that are known in advance")
+        self.rejections = [
+            *written.problems,
+            *styles.problems,
+            *repair_problems,
+            *_experiment_problems(question),
+            *forgeable_parts(session, first_seed),
+        ]
+        self.reference_doubts = _doubts_of_reference(question, written.results, repair_problems)
+        self.planted = plant_ideas(session, first_seed, self._say)
+        self._say("trivial answers")
+        self.trivial = try_trivial_answers(session, self.seeds[-1])
+        self.notes += style_notes
+        reference = session.bank.new_evaluation(session.bank.reference, first_seed)
+        self.notes += [f"never varied: {text}" for text in unvaried_inputs(question, reference)]
+        self._say("features that are never combined")
+        self.notes += [f"never combined: {text}" for text in uncombined_features(reference)]
+
+    def _note_impossible_answers(self) -> None:
+        names = [answer.name for answer in self.trivial if not answer.made]
+        if names:
+            self.notes.append(
+                f"the trivial answers {', '.join(names)} could not be made: what is checked is not "
+                "what the functions return"
+            )
+
+    def _remarks_on_plants(self) -> Iterator[Remark]:
+        planted = self.planted
+        if planted is not None and planted.named_share < MIN_NAMED_SHARE:
+            count = planted.named + len(planted.missed)
+            text = f"{planted.named} of {count} ideas planted in accepted solutions are named"
+            yield Remark("planted", text)
+
+    def _problems(self, budgets: Iterable[Budget]) -> list[str]:
+        """Return all problems, doubts of the reference first: others may follow from them."""
+        problems = self.matrix.problems()
+        if not self.matrix.is_sound:
+            return problems
+        accepted_answers = [
+            f"the trivial answer {answer.name} passes every check: a submission that returns "
+            f"{answer.about} would pass; add a case or a check that it cannot pass"
+            for answer in self.trivial
+            if answer.accepted
+        ]
+        return [
+            *self.reference_doubts,
+            *problems,
+            *self.rejections,
+            *self.matrix.idle_checks(),
+            *_tight_budgets(budgets),
+            *accepted_answers,
+        ]
+
+    def _check_facts(self) -> tuple[CheckFacts, ...]:
+        return tuple(
+            CheckFacts(
+                id=check.id,
+                kind=check.kind,
+                stretch=check.stretch,
+                stops=self.matrix.count_stopped(check.id),
+                first=self.matrix.count_stopped_first(check.id),
+                lets_through=tuple(
+                    answer.name
+                    for answer in self.trivial
+                    if answer.made and check.id in answer.passes
+                ),
+            )
+            for check in self.question.spec.checks
         )
-        for check in checks
-    )
-    return AuditReport(
-        budgets=budgets,
-        question=question.id,
-        title=question.spec.title,
-        seeds=tuple(seeds),
-        seconds=time.perf_counter() - began,
-        checks=tuple(facts),
-        programs=tuple(matrix.rows()),
-        problems=tuple(faults),
-        remarks=tuple(remarks),
-        notes=tuple(notes),
-        trivial=tuple(trivial),
-        accepted=tuple(accepted),
-        planted=planted,
-    )
 
 
 def _doubts_of_reference(
-    question: Question, written: Sequence[AcceptedSolutionResult], repair: Sequence[str]
+    question: Question, accepted: Sequence[AcceptedSolutionResult], repair_problems: Sequence[str]
 ) -> list[str]:
-    """Say that a reference is likely wrong: no right solution, of two or more, passes."""
-    names = [f"accepted {one.name}" for one in written]
+    """Return a sentence if the reference is likely wrong: of two or more others none passes."""
+    names = [f"accepted {result.name}" for result in accepted]
     if question.repair and not question.spec.starter:
         names.append("the repair of the starter")
-        if not repair:
+        if not repair_problems:
             return []
-    if len(names) < 2 or any(one.passed for one in written):
+    if len(names) < 2 or any(result.passed for result in accepted):
         return []
     file = program_file(question, "reference")
     return [
@@ -251,77 +349,78 @@ def _doubts_of_reference(
     ]
 
 
-def _run_again(session: GradingSession, seed: int) -> None:
-    """See that the reference computes the same in a process of its own, and once more there.
+def _rerun_reference(session: GradingSession, seed: int) -> None:
+    """Make sure that the reference computes the same in another process, and again in that one.
 
     Raises:
-        BankFault: it does not, or fails.
+        BankProgramError: it does not, or fails.
     """
-    reference = [session.question.reference]
-    evaluation = session.evaluate_bank_program("again", reference, seed, called="the reference")
-    for _ in range(2):
+    evaluation = session.evaluate_bank_program(
+        "again", [session.question.reference], seed, called="the reference"
+    )
+    for _ in range(REFERENCE_RERUNS):
         require_deterministic(evaluation, evaluation.submission)
 
 
-def _put_through_all_checks(session: GradingSession, matrix: Matrix, say: ReportProgress) -> None:
-    """Examine every program on every seed; once the reference does not pass, it alone.
-
-    Raises:
-        BankFault: one of them cannot be examined.
-    """
-    for number, seed in enumerate(matrix.seeds, 1):
-        for subject in matrix.programs:
-            if subject is not matrix.programs[0] and not matrix.is_sound:
-                break
-            say(f"seed {number} of {len(matrix.seeds)}, {subject.name}")
-            try:
-                subject.seed_results.append(_examined(session, subject, seed))
-            except BankProgramError as fault:
-                raise BankProgramError(f"seed {seed}, {subject.name}: {fault}") from fault
-
-
-def _examined(session: GradingSession, subject: AuditedProgram, seed: int) -> SeedResult:
-    """Put a program through every check on one seed, and have it named."""
-    is_reference = subject.name == "reference"
-    evaluation = session.evaluate_bank_program(
-        f"subject {subject.name}", subject.sources, seed,
-        called=subject.name, file=subject.file, parts=subject.parts,
-    )  # fmt: skip
+def _run_all_checks(session: GradingSession, program: AuditedProgram, seed: int) -> SeedResult:
+    """Run every check on a program on one seed, and diagnose it."""
     question = session.question
+    is_reference = program.name == "reference"
+    evaluation = session.evaluate_bank_program(
+        f"subject {program.name}",
+        program.sources,
+        seed,
+        called=program.name,
+        file=program.file,
+        parts=program.parts,
+    )
     results = {
-        c.id: result_of_check(evaluation, c, timed=is_reference) for c in question.spec.checks
+        check.id: result_of_check(evaluation, check, timed=is_reference)
+        for check in question.spec.checks
     }
     graded, evaluation.parts_asked = results_as_graded(question, lambda check: results[check.id])
-    found = diagnose(Failure(evaluation, tuple(graded.values())))
+    diagnosis = diagnose(Failure(evaluation, tuple(graded.values())))
     raised = None if is_reference else always_raised(evaluation, results)
-    named = found.ambiguous_ideas.union(n.id for n in found.matches)
-    return SeedResult(seed, results, graded, named, raised, budget_shares(evaluation, results))
+    return SeedResult(
+        seed=seed,
+        results=results,
+        graded_results=graded,
+        named_ideas=diagnosis.ambiguous_ideas.union(match.id for match in diagnosis.matches),
+        raised=raised,
+        budget_shares=budget_shares(evaluation, results),
+    )
 
 
-def _tight(budgets: Iterable[Budget]) -> Iterator[str]:
-    """Budgets that the next right style may miss."""
-    for one in budgets:
-        room, gap = 1 / one.right_share, one.wrong_share / one.right_share
-        wanted = min(BUDGET_FACTOR, math.sqrt(gap)) if one.wrong else BUDGET_FACTOR
-        if room < wanted:
+def _tight_budgets(budgets: Iterable[Budget]) -> Iterator[str]:
+    """Yield a sentence on each budget that another right style may miss."""
+    for budget in budgets:
+        factor = 1 / budget.right_share
+        min_factor = BUDGET_FACTOR
+        if budget.wrong:
+            midway = math.sqrt(budget.wrong_share / budget.right_share)
+            min_factor = min(BUDGET_FACTOR, midway)
+        if factor < min_factor:
             yield (
-                f"{one.check}: its budget is {room:.2f}x what {one.right} takes, which is right; "
-                f"expected at least {wanted:.2f}x, midway to what the nearest wrong idea takes"
+                f"{budget.check}: its budget is {factor:.2f}x what {budget.right} takes, which is "
+                f"right; expected at least {min_factor:.2f}x, midway to what the nearest wrong "
+                "idea takes"
             )
 
 
-# -- what the text promises ------------------------------------------------------------------------
+# -- remarks on the text, and the log -------------------------------------------------------------
 
 
 def _remarks_on_text(question: Question) -> Iterator[Remark]:
-    """What can be said before anything is run."""
-    if places := question.todos:
-        more = (
-            f" and {len(places) - MAX_LISTED_TODOS} more" if len(places) > MAX_LISTED_TODOS else ""
-        )
+    """Yield the remarks that need no run."""
+    places = question.todos
+    if places:
         count = format_count(len(places), "TODO is", "TODOs are")
-        yield Remark("todo", f"{count} left: {', '.join(places[:MAX_LISTED_TODOS])}{more}")
-    yield from (Remark("unused", text) for text in question.unused_case_problems)
+        text = f"{count} left: {', '.join(places[:MAX_LISTED_TODOS])}"
+        if len(places) > MAX_LISTED_TODOS:
+            text += f" and {len(places) - MAX_LISTED_TODOS} more"
+        yield Remark("todo", text)
+    for problem in question.unused_case_problems:
+        yield Remark("unused", problem)
     for name in question.spec.prerequisites:
         if name == question.id or not question.spec_path.with_name(f"{name}.yaml").is_file():
             text = f"prerequisites: there is no other question {name} in this bank"
@@ -335,53 +434,73 @@ def _remarks_on_text(question: Question) -> Iterator[Remark]:
         )
     for check in question.spec.checks:
         tolerance = getattr(check, "tolerance", None)
-        if tolerance and (share := tolerance.relative or 0) > WIDE:
-            text = f"{check.id}: {100 * share:g} % is a wide tolerance: at 7 % GB passes for GiB"
-            yield Remark("tolerance", f"{text}; expected {100 * WIDE:g} % or less")
-    first = question.spec.parts[0]
-    if (words := len(first.prompt.split())) > MAX_PROMPT_WORDS:
+        relative = tolerance.relative if tolerance else None
+        if relative and relative > WIDE_TOLERANCE:
+            yield Remark(
+                "tolerance",
+                f"{check.id}: {100 * relative:g} % is a wide tolerance: at 7 % GB passes for GiB; "
+                f"expected {100 * WIDE_TOLERANCE:g} % or less",
+            )
+    yield from _remarks_on_first_part(question)
+
+
+def _remarks_on_first_part(question: Question) -> Iterator[Remark]:
+    """Yield remarks on a first part that is too long."""
+    first_part = question.spec.parts[0]
+    words = len(first_part.prompt.split())
+    if words > MAX_PROMPT_WORDS:
         yield Remark(
             "parts",
-            f"the prompt of part 1 has {words} words; more than {MAX_PROMPT_WORDS} are not read: tell "
-            "the symptom, and leave the rest to the contract",
+            f"the prompt of part 1 has {words} words; more than {MAX_PROMPT_WORDS} are not read: "
+            "tell the symptom, and leave the rest to the contract",
         )
-    if (clauses := len(first.contract)) > MAX_FIRST_CLAUSES:
+    clauses = len(first_part.contract)
+    if clauses > MAX_FIRST_CLAUSES:
         yield Remark(
             "parts",
-            f"the contract of part 1 has {clauses} clauses; nobody keeps more than {MAX_FIRST_CLAUSES} "
-            "in mind: what is about edges belongs to a later part",
+            f"the contract of part 1 has {clauses} clauses; nobody keeps more than "
+            f"{MAX_FIRST_CLAUSES} in mind: what is about edges belongs to a later part",
         )
 
 
-def _faulty_log(question: Question) -> Iterator[str]:
-    """What is wrong with the runs that a candidate can make, and with the log that is shown."""
+def _experiment_problems(question: Question) -> Iterator[str]:
+    """Yield what is wrong with the candidate's experiments, and with the log that is shown."""
     if question.spec.experiments is None:
         return
     for name, source in (("starter", question.starter), ("reference", question.reference)):
-        ran = run_experiment(question, source, seed=LOG_SEED)
-        if ran.fault:
-            yield f"experiments: the {name} did not finish: {ran.fault}"
+        experiment = run_experiment(question, source, seed=LOG_SEED)
+        if experiment.fault:
+            yield f"experiments: the {name} did not finish: {experiment.fault}"
         elif name == "starter" and question.spec.log:
-            shown, made = (text.strip().splitlines() for text in (question.spec.log, ran.printed))
-            for number in range(max(len(shown), len(made))):
-                one, other = ("".join(lines[number : number + 1]) for lines in (shown, made))
-                if not _alike(one, other):
-                    yield (
-                        f"log: expected what the starter prints with seed {LOG_SEED}; line "
-                        f"{number + 1} is {one.strip()[:80]!r}, and it prints "
-                        f"{other.strip()[:80]!r}"
-                    )
-                    break
+            yield from _log_problem(question.spec.log, experiment.printed)
 
 
-def _alike(one: str, other: str) -> bool:
-    """Whether two lines have the same words, and nearly the same numbers."""
+def _log_problem(log: str, printed: str) -> Iterator[str]:
+    """Yield the first line of a log that the starter does not print."""
+    lines = zip_longest(log.strip().splitlines(), printed.strip().splitlines(), fillvalue="")
+    for number, (shown, actual) in enumerate(lines, 1):
+        if not _is_same_line(shown, actual):
+            yield (
+                f"log: expected what the starter prints with seed {LOG_SEED}; line {number} is "
+                f"{shown.strip()[:MAX_LISTED_LINE_CHARS]!r}, and it prints "
+                f"{actual.strip()[:MAX_LISTED_LINE_CHARS]!r}"
+            )
+            return
 
-    def same(word: str, printed: str) -> bool:
-        try:
-            return math.isclose(float(word), float(printed), rel_tol=LOG_TOLERANCE, abs_tol=1e-9)
-        except ValueError:
-            return word == printed
 
-    words, others = one.split(), other.split()
-    return len(words) == len(others) and all(map(same, words, others))
+def _is_same_line(shown: str, actual: str) -> bool:
+    """Return True if two lines have the same words, and nearly the same numbers."""
+    shown_words = shown.split()
+    actual_words = actual.split()
+    if len(shown_words) != len(actual_words):
+        return False
+    pairs = zip(shown_words, actual_words, strict=True)
+    return all(_is_same_word(*pair) for pair in pairs)
+
+
+def _is_same_word(shown: str, actual: str) -> bool:
+    try:
+        numbers = float(shown), float(actual)
+    except ValueError:
+        return shown == actual
+    return math.isclose(*numbers, rel_tol=LOG_TOLERANCE, abs_tol=LOG_ABSOLUTE_TOLERANCE)

@@ -1,7 +1,7 @@
-"""The proof of a question as a file beside it, and whether it still says anything.
+"""The proof of a question, as a file next to its spec, and its state.
 
-It has a line per fact and no time, path or machine in it, so that two proofs can be compared as
-text.  A proof says what its writer has seen: whether to believe it is for others to decide.
+A proof has one line per fact, and no time, path or machine, so that two proofs can be compared as
+text.  It records what its writer has seen; readers decide if they believe it.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from grader.model.limits import MAX_PROOF_BYTES
 from grader.model.number_format import format_count
 from grader.model.question import Question
 
+MAX_PROOF_BYTES = 1 << 18  # the longest known proof takes 10 KB
 ShortText = Annotated[str, Field(max_length=60)]
 RecordedCount = Annotated[int, Field(ge=0, le=1_000_000)]
 VERDICT_ROOMS = (
@@ -47,46 +48,44 @@ VERDICT_ROOMS = (
 
 
 class Proof(BaseModel):
-    """What an audit with mutants has shown; it had no fault."""
+    """Results of an audit with mutants that found no problem."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     format: Literal[1] = 1
     question: str
     digest: str  # of the question
-    grader: str  # digest of the part of the program that decides
-    versions: dict[ShortText, ShortText] = Field(
-        max_length=20
-    )  # of Python and the libraries that it uses
-    seeds: int = Field(ge=1, le=1000)  # 0 and so on
+    grader: str  # digest of the code that decides verdicts
+    versions: dict[ShortText, ShortText] = Field(max_length=20)  # of Python and libraries
+    seeds: int = Field(ge=1, le=1000)  # 0, 1 and so on
     remarks: RecordedCount
-    programs: dict[str, str]  # the checks that stop each, as a grade would have it
-    accepted: list[str]  # right solutions besides the reference that pass
-    styles: list[str]  # of the reference, made by the audit, that pass
+    programs: dict[str, str]  # the checks that stop each in a grade
+    accepted: list[str]  # accepted solutions that pass
+    styles: list[str]  # styles of the reference, derived by the audit, that pass
     mutants: RecordedCount
-    killed: dict[str, RecordedCount]  # mutants, by the check that was seen to stop them
+    killed: dict[str, RecordedCount]  # mutants by the check that killed them first
     equivalent: list[str]
     explained: list[str]
 
     def to_bytes(self) -> bytes:
-        """The file."""
+        """Return the content of the file."""
         return json.dumps(self.model_dump(), indent=1).encode() + b"\n"
 
 
 class ProofState(StrEnum):
-    """What has become of a proof."""
+    """State of a proof."""
 
     CURRENT = "current"
     QUESTION = "question"  # it is about another version of the question
-    LESS = "less"  # it covers less than what is asked for
-    GRADER = "grader"  # another version of the program came to it
-    LIBRARIES = "libraries"  # other versions of Python or of libraries did
+    LESS = "less"  # it covers less than the plan
+    GRADER = "grader"  # it was written by another version of the program
+    LIBRARIES = "libraries"  # it was written with other versions of Python or of libraries
     NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class ProofStatus:
-    """What has become of the proof of a question, and a clause that says so."""
+    """State of a question's proof, and a clause that explains it."""
 
     state: ProofState
     text: str
@@ -94,14 +93,16 @@ class ProofStatus:
 
 
 def proof_path(question: Question) -> Path:
-    """Where the proof of a question is, or would be: beside its spec."""
+    """Return the path of a question's proof, next to its spec; there may be no file."""
     return question.spec_path.with_name(f"{question.id}.proof.json")
 
 
 def make_proof(question: Question, report: AuditReport, mutants: MutationReport) -> Proof:
-    """What was found of a question, to be written; the caller sees that it has no fault."""
-    fates = {fate: [t for t in mutants.trials if t.fate is fate] for fate in MutantFate}
-    killed = Counter(str(trial.killed_by) for trial in fates[MutantFate.KILLED])
+    """Return the proof to write.  The caller makes sure that the reports have no problem."""
+    trials = {
+        fate: [trial for trial in mutants.trials if trial.fate is fate] for fate in MutantFate
+    }
+    killed = Counter(str(trial.killed_by) for trial in trials[MutantFate.KILLED])
     return Proof(
         question=question.id,
         digest=question.digest,
@@ -109,51 +110,57 @@ def make_proof(question: Question, report: AuditReport, mutants: MutationReport)
         versions=proof_versions(question),
         seeds=len(report.seeds),
         remarks=len(report.remarks),
-        programs={row.name: _stopped(row, report.seeds) for row in report.programs},
-        accepted=[one.name for one in report.accepted if not one.derived],
-        styles=[one.name for one in report.accepted if one.derived],
+        programs={row.name: _stopping_checks(row, report.seeds) for row in report.programs},
+        accepted=[result.name for result in report.accepted if not result.derived],
+        styles=[result.name for result in report.accepted if result.derived],
         mutants=len(mutants.trials),
         killed=dict(sorted(killed.items())),
-        equivalent=[_change(trial) for trial in fates[MutantFate.EQUIVALENT]],
-        explained=[_change(trial) for trial in fates[MutantFate.EXPLAINED]],
+        equivalent=[_mutation_text(trial) for trial in trials[MutantFate.EQUIVALENT]],
+        explained=[_mutation_text(trial) for trial in trials[MutantFate.EXPLAINED]],
     )
 
 
 def proof_status(question: Question, plan: AuditPlan) -> ProofStatus:
-    """Read the proof of a question and hold it against the question, the program and a plan."""
-    proof = _read(proof_path(question))
+    """Read the proof of a question, and compare it with the question, the program and a plan."""
+    proof = _read_proof(proof_path(question))
     if isinstance(proof, str):
         return ProofStatus(ProofState.NONE, proof)
     extent = f"{format_count(proof.seeds, 'seed')}, {format_count(proof.mutants, 'mutant')}"
     if (proof.question, proof.digest) != (question.id, question.digest):
-        state, text = ProofState.QUESTION, "the question has changed since its proof"
+        state = ProofState.QUESTION
+        text = "the question has changed since its proof"
     elif proof.seeds <= max(plan.seeds):
-        asked = len(plan.seeds)
-        state, text = ProofState.LESS, f"proved with {extent}, and {asked} seeds are asked for"
+        state = ProofState.LESS
+        text = f"proved with {extent}, and {len(plan.seeds)} seeds are asked for"
     elif plan.strict and proof.remarks:
-        state, text = ProofState.LESS, f"proved with {format_count(proof.remarks, 'remark')}"
+        state = ProofState.LESS
+        text = f"proved with {format_count(proof.remarks, 'remark')}"
     elif proof.grader != grader_digest():
-        state, text = ProofState.GRADER, f"the grader has changed since its proof ({extent})"
+        state = ProofState.GRADER
+        text = f"the grader has changed since its proof ({extent})"
     elif proof.versions != proof_versions(question):
-        said = ", ".join(f"{name} {version}" for name, version in proof.versions.items())
-        state, text = ProofState.LIBRARIES, f"proved with {said}, not with what is here"
+        state = ProofState.LIBRARIES
+        versions = ", ".join(f"{name} {version}" for name, version in proof.versions.items())
+        text = f"proved with {versions}, not with what is here"
     else:
-        state, text = ProofState.CURRENT, f"proved before: this question, this grader, {extent}"
+        state = ProofState.CURRENT
+        text = f"proved before: this question, this grader, {extent}"
     return ProofStatus(state, text, proof)
 
 
 @cache
 def grader_digest() -> str:
-    """The digest of the code that takes part in a verdict, without comments and docstrings."""
-    package, whole = Path(__file__).parents[1], hashlib.sha256()
+    """Return the digest of the code that decides verdicts, without comments and docstrings."""
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
     for path in sorted(path for room in VERDICT_ROOMS for path in (package / room).rglob("*.py")):
         name = path.relative_to(package).as_posix()
-        whole.update(f"{name}\n{_code(path.read_bytes())}\n".encode())
-    return whole.hexdigest()
+        digest.update(f"{name}\n{_code(path.read_bytes())}\n".encode())
+    return digest.hexdigest()
 
 
 def _code(source: bytes) -> str:
-    """The syntax tree of a source without its docstrings, as text."""
+    """Return the syntax tree of a source as text, without docstrings."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -164,34 +171,35 @@ def _code(source: bytes) -> str:
 
 
 def proof_versions(question: Question) -> dict[str, str]:
-    """Those of Python and of the libraries that a question runs on, as far as they are known."""
-    found = {"python": f"{sys.version_info.major}.{sys.version_info.minor}"}
+    """Return the versions of Python and of the libraries that a question runs on."""
+    versions = {"python": f"{sys.version_info.major}.{sys.version_info.minor}"}
     for name in sorted({"numpy", *question.spec.uses}):
         with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name).partition("+")[0]  # `+cpu` is a build's
-    return found
+            version = metadata.version(name)
+            versions[name] = version.partition("+")[0]  # `+cpu` names a build
+    return versions
 
 
-def _change(trial: MutantTrial) -> str:
-    """What a mutant changes, whatever line it stands in."""
+def _mutation_text(trial: MutantTrial) -> str:
+    """Return what a mutant changes, without the line."""
     scope, was, becomes = trial.mutant.key
     return f"{scope}: {was} -> {becomes}"
 
 
-def _stopped(row: AuditRow, seeds: Sequence[int]) -> str:
-    """The checks that stop a program in a grade, and where that depends, on which seeds not."""
-    found = []
+def _stopping_checks(row: AuditRow, seeds: Sequence[int]) -> str:
+    """Return the checks that stop a program in a grade, with seeds on which they do not."""
+    checks = []
     for check, cell in row.cells.items():
         if cell is MatrixCell.KILLS:
-            found.append(check)
+            checks.append(check)
         elif cell is MatrixCell.VARIES:
-            passing = row.passing_seeds[check]
-            found.append(f"{check} (not on {list_seeds([s for s in seeds if s in passing])})")
-    return ", ".join(found) or "passes"
+            passing_seeds = [seed for seed in seeds if seed in row.passing_seeds[check]]
+            checks.append(f"{check} (not on {list_seeds(passing_seeds)})")
+    return ", ".join(checks) or "passes"
 
 
-def _read(path: Path) -> Proof | str:
-    """A proof, or why there is none."""
+def _read_proof(path: Path) -> Proof | str:
+    """Return a proof, or the reason why there is none."""
     if not os.path.lexists(path):
         return "no proof"
     try:
@@ -202,7 +210,7 @@ def _read(path: Path) -> Proof | str:
             )
         return Proof.model_validate_json(content)
     except OSError as error:
-        what = "a symbolic link" if error.errno == errno.ELOOP else error.strerror
-        return f"no proof: expected a file at {path.name}, found {what}"
+        found = "a symbolic link" if error.errno == errno.ELOOP else error.strerror
+        return f"no proof: expected a file at {path.name}, found {found}"
     except ValidationError:
         return f"no proof: {path.name} is damaged, or of another version of the program"

@@ -106,7 +106,7 @@ def test_where_it_depends_on_the_seed_the_proof_says_on_which_it_is_not_stopped(
         "dtype": MatrixCell.PASSES,
     }
     row = AuditRow("open", "open", cells, (), 0, 3, passing_seeds={"gate": (0, 2)})
-    assert proofs._stopped(row, range(3)) == "gate (not on seeds 0, 2), sum"
+    assert proofs._stopping_checks(row, range(3)) == "gate (not on seeds 0, 2), sum"
 
 
 @pytest.mark.parametrize(
