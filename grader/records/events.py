@@ -1,13 +1,12 @@
-"""What somebody did, as events that are never changed, and the attempts that follow from them.
+"""The history of a person: events that are never changed, and the attempts that follow from them.
 
-An attempt is a file that was graded, or kept before another took its place. Its bytes are recorded
-first and its verdict when there is one: without a verdict it was interrupted.
+An attempt is a file that was graded, or kept before another file replaced it.  Its bytes are
+recorded first, and its verdict later.  An attempt without a verdict was interrupted.
 
-The database is opened for one transaction at a time, so that no worker started in between inherits
-a connection. A rollback journal and `synchronous=FULL` make a transaction survive a kill once it
-returns, and a folder that cannot be written can still be read; two commands at once wait for each
-other. Whatever goes wrong is a `RecordsError`, which the command line turns into one warning.
-Nothing is repaired or deleted.
+The database is opened for one transaction at a time, so that no worker inherits a connection.
+With a rollback journal and `synchronous=FULL`, a transaction survives a kill once it returns, and a
+read-only folder can be read.  Two commands at once wait for each other.  All errors are a
+`RecordsError`, which the command line turns into one warning.  Nothing is repaired or deleted.
 """
 
 from __future__ import annotations
@@ -23,35 +22,36 @@ from grader.records.progress import is_about_question, is_try
 if TYPE_CHECKING:
     import sqlite3
 
-T = TypeVar("T")
+T = TypeVar("T")  # result of a transaction
 D = TypeVar("D")
 
 FILE_NAME = "drill.sqlite3"
-BUSY_SECONDS = 2.0  # a transaction takes milliseconds; only a stopped process holds one so long
+BUSY_SECONDS = 2.0  # a transaction takes milliseconds, unless its process is stopped
 VERSION = 6  # of the tables, in the file's `user_version`
+MAX_SQLITE_INTEGER = 2**63 - 1
 EventName = Literal[
     "started",  # `path`: the folder
-    "begun",  # a grade of one's own file: the bytes are safe
+    "begun",  # a grade of the person's own file: its bytes are recorded
     "review",  # a grade of another file, `path`: not an attempt at the question
     "graded",  # the verdict on a `begun` or a `review`
     "hint",
     "solution",
-    "reset",  # with the bytes that were there, if there were any
-    "restored",  # likewise
-    "run",  # an experiment: the candidate's script was called with `seed`
-    "again",  # a question that was passed is begun anew: what follows is another sitting
-    "discussed",  # a follow-up was answered: `detail` says which, how, and what came of it
-    "interview",  # begins: `detail` says for how long, and of which questions; of no question
+    "reset",  # with the bytes of the replaced file, if there were any
+    "restored",  # with the bytes of the replaced file, if there were any
+    "run",  # an experiment: the candidate's script ran with `seed`
+    "again",  # a passed question is started over: another sitting follows
+    "discussed",  # a follow-up was answered: `detail` has its number, the answer and the result
+    "interview",  # an interview starts: `detail` has its time and questions; `question` is empty
     "asked",  # the part `parts` of a question; `detail` has a question that was not planned
     "noted",  # by the interviewer, on the part `parts`: `detail`
-    "marked",  # by the interviewer, from 4 to 1: `detail`; of the question if `parts` is 0
+    "marked",  # by the interviewer, from 4 to 1: `detail`; a mark of the question if `parts` is 0
     "decided",  # by the interviewer, on the candidate: `detail`
     "interviewed",  # the interview is over: it was ended, or its debrief was shown
 ]
 
 
 class Event(NamedTuple):
-    """Who did what to which question, when, and with which program; the rest as `what` has it."""
+    """One event.  The meaning of `path`, `parts` and `detail` depends on `what`."""
 
     what: EventName
     at: str  # UTC, ISO 8601
@@ -60,7 +60,7 @@ class Event(NamedTuple):
     question: str
     bank: str
     digest: str = ""  # of the question
-    attempt: int | None = None  # number that a person types
+    attempt: int | None = None  # number, as a person types it
     path: str | None = None
     hint: int | None = None  # from 1
     seed: int | None = None
@@ -69,17 +69,16 @@ class Event(NamedTuple):
     isolation: str | None = None
     seconds: float | None = None
     report: str | None = None  # JSON
-    parts: str | None = (
-        None  # the verdict of each: "pass fail skipped"; NO_TRY, UNCHANGED, or as `what` has it
-    )
-    detail: str | None = None  # JSON, mostly, as `what` has it
+    # Of a grade the verdict of each part, "pass fail skipped", or NO_TRY_MARK or UNCHANGED_MARK.
+    parts: str | None = None
+    detail: str | None = None  # mostly JSON
 
 
 class Attempt(NamedTuple):
-    """One file that was graded, or kept before another took its place."""
+    """One file that was graded, or kept before another file replaced it."""
 
     id: int
-    kind: Literal["grade", "review", "kept"]  # review: of a file that is not one's own
+    kind: Literal["grade", "review", "kept"]  # review: of another file than the person's own
     question: str
     bank: str
     digest: str  # of the question
@@ -87,31 +86,32 @@ class Attempt(NamedTuple):
     created_at: str  # UTC, ISO 8601
     finished_at: str | None
     seed: int | None
-    verdict: str | None  # None: kept, or interrupted before there was one
+    verdict: str | None  # None: kept, or interrupted
     isolation: str | None
     seconds: float | None
     sha256: str
-    parts: str | None  # as of an event; None: not graded
+    parts: str | None  # as in an event; None: not graded
     report: str | None  # JSON
 
     @property
     def is_try(self) -> bool:
-        """Whether it is a grade of what somebody wrote."""
+        """True if it is a grade of a file that the person has edited."""
         return self.kind == "grade" and is_try(self.parts)
 
     @property
     def state(self) -> str:
-        """The verdict in a word, also where there is none."""
-        return self.verdict or ("kept" if self.kind == "kept" else "unfinished")
+        """The verdict, or one word if there is none."""
+        if self.verdict:
+            return self.verdict
+        return "kept" if self.kind == "kept" else "unfinished"
 
 
-_EVENT = ", ".join(Event._fields)
-_ATTEMPT = ", ".join(Attempt._fields)
-# What a history without its checks takes of a report, ten times as fast as all of it.
-BRIEF_REPORT_SQL = "json_object({}) AS report".format(
-    ", ".join(
-        f"'{key}', json_extract(report, '$.{key}')" for key in ("unchanged", "misconceptions")
-    )
+_EVENT_COLUMNS = ", ".join(Event._fields)
+_ATTEMPT_COLUMNS = ", ".join(Attempt._fields)
+# The keys of a report that a list of attempts shows: ten times as fast as the whole report.
+BRIEF_REPORT_SQL = (
+    "json_object('unchanged', json_extract(report, '$.unchanged'), "
+    "'misconceptions', json_extract(report, '$.misconceptions')) AS report"
 )
 ATTEMPTS_VIEW_SQL = """VIEW attempts AS
     SELECT
@@ -127,12 +127,13 @@ ATTEMPTS_VIEW_SQL = """VIEW attempts AS
     LEFT JOIN events AS graded ON graded.attempt = begun.attempt AND graded.what = 'graded'
     WHERE begun.attempt IS NOT NULL AND begun.what != 'graded'
 """
-# `submissions` holds every file once, however often it was graded. A grade is two events, `begun`
-# (or `review`) with the bytes and `graded` with the verdict, and one row of the view `attempts`.
+# `submissions` has every file once, even if it was graded several times.  A grade is two events,
+# `begun` (or `review`) with the bytes and `graded` with the verdict, and one row of `attempts`.
 _TABLES = (
     "CREATE TABLE submissions (sha256 TEXT PRIMARY KEY, bytes BLOB NOT NULL)",
-    f"CREATE TABLE events (id INTEGER PRIMARY KEY AUTOINCREMENT, {_EVENT}, UNIQUE (attempt, what))",
-    # Every lookup of a grade is a search in one of these, however many attempts there are.
+    f"CREATE TABLE events (id INTEGER PRIMARY KEY AUTOINCREMENT, {_EVENT_COLUMNS}, "
+    "UNIQUE (attempt, what))",
+    # Every lookup of a grade searches one of these indexes, so it stays quick.
     "CREATE INDEX events_by_what ON events (what, question)",
     "CREATE INDEX events_by_question ON events (question, attempt, what)",
     *(
@@ -146,45 +147,46 @@ _TABLES = (
 
 
 class RecordsError(UsageError):
-    """The history cannot be read or written just now; nothing that was in it is lost."""
+    """The history cannot be read or written now.  Nothing in it is lost."""
 
 
 class Store:
-    """The records of one person, in one folder, which need not exist."""
+    """The records of one person, in one folder, which may not exist yet."""
 
     def __init__(
         self, folder: Path, seal: Callable[[sqlite3.Connection], None] = lambda _: None
     ) -> None:
-        """Open nothing yet; `seal` hides what is not to be read now."""
+        """Open nothing yet; `seal` hides records from each connection that reads."""
         self.path = folder / FILE_NAME
         self._seal = seal
 
     def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work` in a transaction of its own; where it raises, nothing was written."""
-        with self._opened(make=True) as db:
+        """Run `work` in a transaction, and return its result; if it raises, nothing is written."""
+        with self._connection(create=True) as db:
             assert db is not None
             db.execute("PRAGMA synchronous = FULL")
-            with db:  # which commits, or rolls back
+            with db:  # commits, or rolls back
                 db.execute("BEGIN IMMEDIATE")
-                for statement in () if self._is_made(db) else _TABLES:
-                    db.execute(statement)
+                if not self._has_tables(db):
+                    for statement in _TABLES:
+                        db.execute(statement)
                 return work(db)
 
     def read(self, work: Callable[[sqlite3.Connection], T], *, empty: D) -> T | D:
-        """Return what `work` finds, or `empty`, and make no file, where nothing is recorded."""
-        with self._opened(make=False) as db:
-            if db is None or not self._is_made(db):
+        """Return the result of `work`, or `empty` if nothing is recorded.  Creates no file."""
+        with self._connection(create=False) as db:
+            if db is None or not self._has_tables(db):
                 return empty
             self._seal(db)
             return work(db)
 
     @contextmanager
-    def _opened(self, *, make: bool) -> Iterator[sqlite3.Connection | None]:
-        """Give a connection; None where there is no file and none is to be made."""
+    def _connection(self, *, create: bool) -> Iterator[sqlite3.Connection | None]:
+        """Yield a connection; None if there is no file and `create` is not set."""
         import sqlite3
 
         try:
-            if make:
+            if create:
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             elif not self.path.exists():
                 yield None
@@ -193,36 +195,44 @@ class Store:
             db.create_function("counts", 3, is_about_question)
             with closing(db):
                 yield db
-        except sqlite3.Error as fault:
-            code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
-            damaged = code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-            hint = f"move {self.path} away; drill then begins a new history" if damaged else ""
-            raise RecordsError(f"{self.path}: {fault}", hint) from fault
-        except OSError as fault:
-            raise RecordsError(f"{self.path.parent}: {fault.strerror or fault}") from fault
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            hint = ""
+            if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+                hint = f"move {self.path} away; drill then begins a new history"
+            raise RecordsError(f"{self.path}: {error}", hint) from error
+        except OSError as error:
+            raise RecordsError(f"{self.path.parent}: {error.strerror or error}") from error
 
-    def _is_made(self, db: sqlite3.Connection) -> bool:
-        """Return whether the tables are there, and not those of another version of the program."""
-        (found,) = db.execute("PRAGMA user_version").fetchone()
-        if found not in {0, VERSION}:
-            versions = f"(format {found}, this one has {VERSION})"
+    def _has_tables(self, db: sqlite3.Connection) -> bool:
+        """Return True if the tables exist.
+
+        Raises:
+            RecordsError: they are those of another version of the program.
+        """
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        if version not in {0, VERSION}:
+            versions = f"(format {version}, this one has {VERSION})"
             raise RecordsError(
                 f"{self.path} was written by another version of drill {versions}",
                 "use that version, or another folder with DRILL_HOME=DIR",
             )
-        return bool(found)
+        return bool(version)
 
 
 def to_storable(value: D) -> D | str:
-    """A value as SQLite can hold it: what is no UTF-8 in the name of a file is written out."""
-    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+    """Return a value as SQLite can hold it: bytes of a file name that are no UTF-8 are escaped."""
+    if not isinstance(value, str):
+        return value
+    return value.encode("utf-8", "backslashreplace").decode()
 
 
 def append_event(db: sqlite3.Connection, event: Event) -> int | None:
     """Append an event and return the number of its row."""
     values = [to_storable(value) for value in event]
-    marks = ", ".join("?" * len(values))
-    return db.execute(f"INSERT INTO events ({_EVENT}) VALUES ({marks})", values).lastrowid
+    placeholders = ", ".join("?" * len(values))
+    query = f"INSERT INTO events ({_EVENT_COLUMNS}) VALUES ({placeholders})"
+    return db.execute(query, values).lastrowid
 
 
 def begin_attempt(db: sqlite3.Connection, event: Event, submission: bytes) -> int:
@@ -239,42 +249,52 @@ def begin_attempt(db: sqlite3.Connection, event: Event, submission: bytes) -> in
 def load_attempts(
     db: sqlite3.Connection, *, most: int = -1, report: str = "report", **which: str | int | None
 ) -> tuple[Attempt, ...]:
-    """Return the latest attempts that have the values given, the latest last; None is any.
+    """Return the latest attempts, the latest last.
 
-    As `report` they have all of it, or what is `BRIEF_REPORT_SQL`.
+    Args:
+        db: a connection.
+        most: maximum number (default: all).
+        report: column of the report, or `BRIEF_REPORT_SQL` for a few of its keys.
+        which: values that columns must have; None admits any.
     """
     which = {name: to_storable(value) for name, value in which.items()}
-    columns = _ATTEMPT.replace("report", report)
-    query = f"SELECT {columns} FROM attempts{_where(which)} ORDER BY id DESC LIMIT {most:d}"
+    columns = _ATTEMPT_COLUMNS.replace("report", report)
+    query = f"SELECT {columns} FROM attempts{_where_clause(which)} ORDER BY id DESC LIMIT {most:d}"
     rows = db.execute(query, which).fetchall()
     return tuple(Attempt(*row) for row in reversed(rows))
 
 
 def count_attempts(db: sqlite3.Connection, **which: str | int | None) -> int:
-    """Return how many attempts have the values given."""
+    """Return how many attempts have these values in their columns; None admits any."""
     which = {name: to_storable(value) for name, value in which.items()}
-    return int(db.execute(f"SELECT count(*) FROM attempts{_where(which)}", which).fetchone()[0])
+    (count,) = db.execute(f"SELECT count(*) FROM attempts{_where_clause(which)}", which).fetchone()
+    return int(count)
 
 
-def _where(which: dict[str, str | int | None]) -> str:
-    conditions = [
-        "counts(bank, :bank, question)" if name == "bank" else f"{name} = :{name}"
-        for name in which
-        if which[name] is not None
-    ]
+def _where_clause(which: dict[str, str | int | None]) -> str:
+    conditions = []
+    for name, value in which.items():
+        if value is None:
+            continue
+        if name == "bank":
+            conditions.append("counts(bank, :bank, question)")
+        else:
+            conditions.append(f"{name} = :{name}")
     return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
 
 def find_attempt(db: sqlite3.Connection, number: int) -> tuple[Attempt, bytes] | None:
-    """Return an attempt and its submission, or None where there is no such number."""
-    for attempt in (
-        load_attempts(db, id=number) if number < 2**63 else ()
-    ):  # more SQLite does not take
-        return attempt, stored_submission(db, attempt.sha256)
-    return None
+    """Return an attempt and its submission; None if there is no such number."""
+    if number > MAX_SQLITE_INTEGER:
+        return None
+    attempts = load_attempts(db, id=number)
+    if not attempts:
+        return None
+    return attempts[0], stored_submission(db, attempts[0].sha256)
 
 
 def stored_submission(db: sqlite3.Connection, sha256: str) -> bytes:
-    """Return the bytes of a submission on record."""
+    """Return the bytes of a recorded submission."""
     query = "SELECT bytes FROM submissions WHERE sha256 = ?"
-    return bytes(db.execute(query, (sha256,)).fetchone()[0])
+    (content,) = db.execute(query, (sha256,)).fetchone()
+    return bytes(content)

@@ -302,9 +302,10 @@ store = Store(folder)
 for number in range(rounds):
     content = f"{name} {number} ".encode() * 2000
     event = Event("begun", "t", "ann", "0.1.0", name, "b", seed=number)
-    one = store.write(lambda db: events.begin_attempt(db, event, content))
-    print(one, flush=True)
-    store.write(lambda db: append_event(db, event._replace(what="graded", attempt=one, verdict="pass")))
+    attempt = store.write(lambda db: events.begin_attempt(db, event, content))
+    print(attempt, flush=True)
+    graded = event._replace(what="graded", attempt=attempt, verdict="pass")
+    store.write(lambda db: append_event(db, graded))
 """
 
 
