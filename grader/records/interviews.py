@@ -1,7 +1,8 @@
-"""Interviews: the events of which they consist, and what an open one keeps back (ADR 33)."""
+"""Interviews: the events of which they consist, and what an open one hides (ADR 33)."""
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class InterviewQuestion(NamedTuple):
-    """A question as it was when the interview began: its bank may be gone since."""
+    """A question as it was when the interview started: its bank may be gone now.
+
+    Events hold its values in this order.
+    """
 
     called: str  # ID, or BANK/ID
     id: str
@@ -37,117 +41,152 @@ class InterviewEntry(NamedTuple):
 
 @dataclass(slots=True)
 class Interview:
-    """An interview, as far as it is on record."""
+    """A recorded interview.  The event that starts it holds several fields under their names."""
 
     number: int  # from 1
-    id: int  # of the event that began it
+    id: int  # of the event that started it
     at: str  # UTC, ISO 8601
     minutes: int
     questions: list[InterviewQuestion]
     blind: bool
-    candidate: str  # whom a host asks; empty: oneself
-    folder: str  # of the folders of its questions
-    fit: Sequence[str | None] = ()  # track, level and role that were wanted
+    candidate: str  # empty: the person practices alone
+    folder: str  # with the folders of its questions
+    fit: Sequence[str | None] = ()  # chosen track, level and role
     asked: list[InterviewEntry] = field(default_factory=list)
     noted: list[InterviewEntry] = field(default_factory=list)
     marked: list[InterviewEntry] = field(default_factory=list)
     decision: str = ""
-    closed: str = ""  # when it was ended, or looked back on
+    closed: str = ""  # moment of its end, or of its debrief
 
     def minute_of(self, at: str) -> float:
-        """Return how far it was at a moment, within its bounds, wherever a clock was put."""
-        began, *times = map(datetime.fromisoformat, filter(None, (self.at, at, self.closed)))
-        return max(0.0, min(self.minutes, *((t - began).total_seconds() / 60 for t in times)))
+        """Return the minute of a moment, from 0 to the interview's end, even if a clock was set."""
+        started, *moments = [datetime.fromisoformat(t) for t in (self.at, at, self.closed) if t]
+        elapsed = [(moment - started).total_seconds() / 60 for moment in moments]
+        return max(0.0, min(self.minutes, *elapsed))
 
     def minutes_left(self, now: str) -> float:
         """Return the minutes that are left; 0 if it is over."""
         return 0.0 if self.closed else self.minutes - self.minute_of(now)
 
     def time_left_text(self, now: str) -> str:
-        """Return the minutes in words, "31 of 45 minutes left"; nothing if it is over."""
-        left = self.minutes_left(now)
-        return f"{-int(-left // 1)} of {self.minutes} minutes left" if left else ""
+        """Return the minutes as text, "31 of 45 minutes left"; empty if it is over."""
+        minutes_left = self.minutes_left(now)
+        if not minutes_left:
+            return ""
+        return f"{math.ceil(minutes_left)} of {self.minutes} minutes left"
 
     @property
     def current_index(self) -> int:
-        """The index of the question that is asked now; -1 before the first."""
-        ids = [chosen.id for chosen in self.questions]
-        return ids.index(self.asked[-1].question) if self.asked else -1
+        """Index of the question that was asked last; -1 before the first."""
+        if not self.asked:
+            return -1
+        ids = [question.id for question in self.questions]
+        return ids.index(self.asked[-1].question)
 
 
 def all_interviews(db: sqlite3.Connection) -> list[Interview]:
-    """Return all interviews, in the order in which they began."""
-    found: list[Interview] = []
+    """Return all interviews, in the order in which they started."""
+    interviews: list[Interview] = []
     query = (
         "SELECT id, what, at, question, parts, detail FROM events"
         " WHERE what IN ('interview', 'asked', 'noted', 'marked', 'decided', 'interviewed')"
         " ORDER BY id"
     )
-    for row, what, at, question, part, detail in db.execute(query):
-        with suppress(ValueError, KeyError, TypeError, IndexError):  # it is no event of ours
-            if what == "interview":
-                import json  # which a list of questions does without
+    for row in db.execute(query):
+        # Other programs may have written events that do not fit.
+        with suppress(ValueError, KeyError, TypeError, IndexError):
+            _apply_event(interviews, *row)
+    return interviews
 
-                kept = json.loads(detail)
-                chosen = [InterviewQuestion(*one) for one in kept.pop("questions")]
-                found.append(Interview(len(found) + 1, row, at, questions=chosen, **kept))
-            elif what == "interviewed":
-                found[-1].closed = found[-1].closed or at
-            elif what == "decided":
-                found[-1].decision = detail or ""
-            else:
-                if what == "asked" and detail:
-                    import json
 
-                    found[-1].questions.append(InterviewQuestion(*json.loads(detail)))
-                getattr(found[-1], what).append(
-                    InterviewEntry(question, int(part), at, detail or "")
-                )
-    return found
+def _apply_event(
+    interviews: list[Interview],
+    event_id: int,
+    what: str,
+    at: str,
+    question: str,
+    part: str,
+    detail: str | None,
+) -> None:
+    """Add an interview, or add an event to the last one."""
+    import json  # a command that lists questions does without
+
+    if what == "interview":
+        values = json.loads(detail or "")
+        questions = [InterviewQuestion(*fields) for fields in values.pop("questions")]
+        number = len(interviews) + 1
+        interviews.append(Interview(number, event_id, at, questions=questions, **values))
+        return
+    interview = interviews[-1]
+    if what == "interviewed":
+        interview.closed = interview.closed or at
+    elif what == "decided":
+        interview.decision = detail or ""
+    else:
+        if what == "asked" and detail:
+            interview.questions.append(InterviewQuestion(*json.loads(detail)))
+        entries = {
+            "asked": interview.asked,
+            "noted": interview.noted,
+            "marked": interview.marked,
+        }
+        entries[what].append(InterviewEntry(question, int(part), at, detail or ""))
 
 
 def latest_interview(db: sqlite3.Connection) -> Interview | None:
-    """Return the interview that began last."""
-    return next(reversed(all_interviews(db)), None)
+    """Return the interview that started last."""
+    interviews = all_interviews(db)
+    return interviews[-1] if interviews else None
 
 
-def events_during(db: sqlite3.Connection, held: Interview, question: str) -> list[Event]:
-    """Return what happened to a question in an interview; a grade that was begun in it counts."""
+def events_during(db: sqlite3.Connection, interview: Interview, question: str) -> list[Event]:
+    """Return the events of a question during an interview.
+
+    A verdict after its end is included: the grade may have started before.
+    """
     query = (
         f"SELECT {', '.join(Event._fields)} FROM events WHERE question = ? AND id > ? ORDER BY id"
     )
-    rows = [Event(*row) for row in db.execute(query, (question, held.id))]
-    end = held.minute_of(held.closed) if held.closed else held.minutes
-    return [row for row in rows if row.what == "graded" or held.minute_of(row.at) < end]
+    rows = [Event(*row) for row in db.execute(query, (question, interview.id))]
+    end = interview.minute_of(interview.closed) if interview.closed else interview.minutes
+    return [row for row in rows if row.what == "graded" or interview.minute_of(row.at) < end]
 
 
 def hide_results(db: sqlite3.Connection, now: str) -> None:
-    """Hide from a connection what is kept until the end: reports, in a blind one verdicts too.
+    """Hide results of an open interview from a connection: reports, and verdicts if it is blind.
 
-    Grades of other questions stay as they are.
+    Grades of other questions stay visible.
     """
-    held = latest_interview(db)
-    if held is None or not held.questions or not held.time_left_text(now):
+    interview = latest_interview(db)
+    if interview is None or not interview.questions or not interview.time_left_text(now):
         return
-    instead = {"report": "NULL"}
-    if held.blind:
-        instead |= {
+    replacements = {"report": "NULL"}
+    if interview.blind:
+        replacements |= {
             "seconds": "NULL",
             "verdict": "'sealed'",
             "parts": f"CASE parts WHEN '{NO_TRY_MARK}' THEN parts END",
         }
-    asked = " OR ".join(
-        f"question = {_quoted(one.id)} AND counts(bank, {_quoted(one.bank)}, question)"
-        for one in held.questions
-    )
-    during = f"what = 'graded' AND id > {held.id} AND ({asked})"
-    sealed = f"CASE WHEN {during} THEN {{}} ELSE {{}} END AS {{}}"
-    shown = (sealed.format(instead[n], n, n) if n in instead else n for n in ("id", *Event._fields))
+    conditions = []
+    for question in interview.questions:
+        in_bank = f"counts(bank, {_sql_text(question.bank)}, question)"
+        conditions.append(f"question = {_sql_text(question.id)} AND {in_bank}")
+    is_asked = " OR ".join(conditions)
+    is_sealed = f"what = 'graded' AND id > {interview.id} AND ({is_asked})"
+    columns = []
+    for name in ("id", *Event._fields):
+        if name in replacements:
+            columns.append(
+                f"CASE WHEN {is_sealed} THEN {replacements[name]} ELSE {name} END AS {name}"
+            )
+        else:
+            columns.append(name)
     db.execute("PRAGMA temp_store = MEMORY")
-    db.execute(f"CREATE TEMP VIEW events AS SELECT {', '.join(shown)} FROM main.events")
+    db.execute(f"CREATE TEMP VIEW events AS SELECT {', '.join(columns)} FROM main.events")
     db.execute(f"CREATE TEMP {events.ATTEMPTS_VIEW_SQL}")
 
 
-def _quoted(text: str) -> str:
-    """Return a text as SQL has it: a view takes no parameters."""
-    return "'" + text.replace("'", "''") + "'"
+def _sql_text(text: str) -> str:
+    """Return a text as an SQL literal: a view takes no parameters."""
+    escaped = text.replace("'", "''")
+    return f"'{escaped}'"

@@ -1,10 +1,10 @@
-"""How far a person is with each question: started, tried, passed, hints shown, given up.
+"""A person's progress with each question: started, tried, passed, hints shown, given up.
 
-Progress belongs to a question's id and the name of its bank. Events have the path of the bank, and
-its name follows from that: the name of its folder or file, and one name for every copy of the
-program's own bank. So banks of different names know nothing of each other, and a copy in another
-folder has the same records. A bank that was moved or renamed keeps them too: records of a bank that
-no longer holds the id count for every bank that does.
+Progress belongs to a question's id and the name of its bank.  Events hold the path of the bank.
+Its name is that of its folder or file; every copy of the program's own bank has one name.  So banks
+of different names do not share progress, and a copy in another folder has the same records.  A bank
+that was moved or renamed keeps its records, too: if a recorded bank no longer holds the id, its
+records count for every bank that does.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,67 +21,70 @@ from grader.bank.bank_files import SPEC_SUFFIXES
 if TYPE_CHECKING:
     import sqlite3
 
-# In `parts` of a grade that is no try: the file is empty, unreadable or the starter, ...
-NO_TRY_MARK = "unread"
-# ... or it passed the part before, and has not changed since.
-UNCHANGED_MARK = "unchanged"
+# Values of `parts` for a grade that is not a try.
+NO_TRY_MARK = "unread"  # the file is empty, unreadable or the starter
+UNCHANGED_MARK = "unchanged"  # the file passed the part before, and has not changed since
 
 
 @dataclass(slots=True)
 class QuestionProgress:
-    """What the records say of one question: of its latest sitting, where nothing else is said.
+    """Progress with one question, in its latest sitting unless a comment says otherwise.
 
-    A sitting is one time through a question. It begins with the start, or with a start anew, and is
-    over with a pass of all parts, a look at the solution, or the one try of a prediction.
+    A sitting is one time through a question.  It begins when the question is started, or started
+    over.  It is finished by a pass of all parts, by a look at the solution, or by the one try of a
+    prediction.
     """
 
-    started: bool = False  # ever
-    tries: int = 0  # versions of one's own file that reached a verdict
-    passed: bool = False  # ever
-    highest_hint: int = 0  # up to this one, of all parts
-    hints_shown: int = 0  # hints
+    started: bool = False  # in any sitting
+    tries: int = 0  # versions of the person's own file that were graded
+    passed: bool = False  # in any sitting
+    highest_hint: int = 0  # number of the last hint that was shown, over all parts
+    hints_shown: int = 0
     given_up: bool = False  # the solution was shown before a pass
-    parts: int = 0  # passed in the best try, from the first one on
+    parts: int = 0  # passed in the best try, counted from the first part
     passed_by: str | None = None  # sha256 of the first file that passed these parts
-    failed_tries: int = 0  # tries that passed no part but those passed before
-    passed_in_sitting: bool = False  # passed in this sitting
+    failed_tries: int = 0  # tries that passed no further part
+    passed_in_sitting: bool = False
     is_finished: bool = False
     sitting: int = 1  # number
-    moments: list[str] = field(default_factory=list)  # of what was done in it, until it was over
+    moments: list[str] = field(default_factory=list)  # of its events, until it was finished
     last_earlier_attempt: int = 0  # number of the last attempt before it
-    part_given: int = 1  # the last part that an interviewer asked, whatever was passed
-    # In order: sittings as they were when they were over, moments of wrong answers to follow-ups.
+    part_given: int = 1  # the last part that an interviewer asked
+    # In order: each sitting as it was when it was finished, and moments of wrong answers to
+    # follow-ups.
     rated_moments: list[QuestionProgress | str] = field(default_factory=list)
-    marks: dict[int, AttemptMark] = field(default_factory=dict)  # by the number of a graded attempt
+    marks: dict[int, AttemptMark] = field(default_factory=dict)  # by the number of an attempt
 
     def count_parts_asked(self, parts: int) -> int:
-        """How many of a question's parts are asked: one more than were passed, at least."""
+        """Return how many of a question's parts are asked: at least one more than were passed."""
         return min(max(self.count_parts_passed(parts) + 1, self.part_given), parts)
 
     def count_parts_passed(self, parts: int) -> int:
-        """How many of a question's parts are passed."""
+        """Return how many of a question's parts are passed."""
         return parts if self.passed_in_sitting else min(self.parts, parts)
 
     @property
     def state(self) -> str:
-        """One word for a list."""
+        """One word for a list of questions."""
         if self.passed and self.is_finished:
             return "passed"
-        return "tried" if self.tries else "started" if self.started else "new"
+        if self.tries:
+            return "tried"
+        return "started" if self.started else "new"
 
 
 class AttemptMark(NamedTuple):
-    """What was true of a question when an attempt at it was made."""
+    """Progress with a question at the time of an attempt."""
 
     sitting: int = 1
     hints: int = 0  # shown in it
     given_up: bool = False
     parts: int = 0  # passed in it before
-    tries: int = 0  # number of the try that it is; 0: it is none
+    tries: int = 0  # number of the try; 0 if the attempt is not a try
 
 
 class Start(NamedTuple):
-    """A folder that was made for a question."""
+    """A folder that was created for a question."""
 
     question: str
     bank: str
@@ -90,7 +92,7 @@ class Start(NamedTuple):
 
 
 class ProgressEvent(NamedTuple):
-    """One line of the records, as far as progress follows from it."""
+    """An event that progress depends on."""
 
     id: int  # of the event
     what: str
@@ -99,17 +101,17 @@ class ProgressEvent(NamedTuple):
     hint: int | None
     verdict: str | None
     parts: str | None
-    sha256: str | None  # of one's own file that was graded
+    sha256: str | None  # of the graded file, if it is the person's own
 
     @property
     def is_try(self) -> bool:
-        """Whether it is the verdict on what somebody wrote."""
+        """True if it is the verdict on a file that the person has edited."""
         return self.what == "graded" and self.sha256 is not None and is_try(self.parts)
 
 
 ProgressEvents = Mapping[tuple[str, str], Sequence[ProgressEvent]]  # by id and bank, in no order
 
-_OVERVIEW = """
+_PROGRESS_SQL = """
     SELECT
         event.question, event.bank,
         event.id, event.what, event.at, event.attempt, event.hint, event.verdict, event.parts,
@@ -119,106 +121,149 @@ _OVERVIEW = """
         ON event.what = 'graded' AND begun.attempt = event.attempt AND begun.what = 'begun'
     WHERE event.what IN (
         'started', 'graded', 'hint', 'solution', 'run', 'again', 'discussed', 'asked')
-    {also}
+    {condition}
     """
 
 
 def progress_events(db: sqlite3.Connection, question: str | None = None) -> ProgressEvents:
-    """Return what is on record of every question, or of those of one id."""
-    also = "" if question is None else "AND event.question = ?"
-    rows = db.execute(_OVERVIEW.format(also=also), () if question is None else (question,))
-    found: dict[tuple[str, str], list[ProgressEvent]] = {}
-    for name, bank, *entry in rows:
-        found.setdefault((name, bank), []).append(ProgressEvent(*entry))
-    return found
+    """Return the recorded events of every question, or of those with this id."""
+    if question is None:
+        rows = db.execute(_PROGRESS_SQL.format(condition=""))
+    else:
+        query = _PROGRESS_SQL.format(condition="AND event.question = ?")
+        rows = db.execute(query, (question,))
+    recorded: dict[tuple[str, str], list[ProgressEvent]] = {}
+    for question_id, bank, *values in rows:
+        recorded.setdefault((question_id, bank), []).append(ProgressEvent(*values))
+    return recorded
 
 
 def is_try(parts: str | None) -> bool:
-    """Return True if a grade with these `parts` is one of a file that somebody has edited."""
+    """Return True if a grade with these `parts` is one of a file that the person has edited."""
     return parts not in {NO_TRY_MARK, UNCHANGED_MARK}
 
 
 def parts_passed(verdicts: str | None) -> int:
-    """Of the parts of a try, as in "pass fail", how many are passed, from the first one on."""
-    return [*(verdict == "pass" for verdict in (verdicts or "").split()), False].index(False)
+    """Return how many parts of a try are passed, counted from the first: 1 for "pass fail"."""
+    passed = 0
+    for verdict in (verdicts or "").split():
+        if verdict != "pass":
+            break
+        passed += 1
+    return passed
 
 
 def progress_of(
-    known: ProgressEvents, question: str, bank: Path, *, once: bool = False
+    recorded: ProgressEvents, question: str, bank: Path, *, once: bool = False
 ) -> QuestionProgress:
-    """Return the progress with a bank's question, of which only the first try may count."""
-    same = (
-        key
-        for key in known
-        if key[0] == question and is_about_question(key[1], str(bank), question)
-    )
-    # In the order of their numbers, whatever their clock said.
-    entries = sorted(chain.from_iterable(map(known.__getitem__, same)))
-    yours = QuestionProgress()
-    versions = set[str | None]()
-    latest = 0
-    for one in entries:
-        latest = max(latest, one.attempt or 0)
-        if one.what == "again":
-            versions = set()
-            anew = QuestionProgress(True, passed=yours.passed, last_earlier_attempt=latest)
-            yours = replace(
-                anew,
-                sitting=yours.sitting + 1,
-                rated_moments=yours.rated_moments,
-                marks=yours.marks,
+    """Return the progress with a bank's question; if `once`, only its first try counts."""
+    own_events: list[ProgressEvent] = []
+    for (question_id, recorded_bank), group in recorded.items():
+        if question_id == question and is_about_question(recorded_bank, str(bank), question):
+            own_events += group
+    reader = _ProgressReader(once=once)
+    for event in sorted(own_events):  # by number: a clock may have been set
+        reader.add(event)
+    return reader.progress
+
+
+class _ProgressReader:
+    """The progress after the events so far."""
+
+    def __init__(self, *, once: bool) -> None:
+        self.progress = QuestionProgress()
+        self._once = once
+        self._versions: set[str | None] = set()  # files that were tried in this sitting
+        self._latest_attempt = 0
+
+    def add(self, event: ProgressEvent) -> None:
+        """Update the progress by the next event."""
+        self._latest_attempt = max(self._latest_attempt, event.attempt or 0)
+        if event.what == "again":
+            self._start_over()
+        progress = self.progress
+        was_finished = progress.is_finished
+        parts_before = progress.parts
+        tries_before = progress.tries
+        if event.what == "started" or event.is_try:
+            progress.started = True
+        if progress.started and not was_finished:
+            progress.moments.append(event.at)
+        self._apply(event)
+        if event.attempt is not None:
+            is_new_try = progress.tries > tries_before
+            progress.marks[event.attempt] = AttemptMark(
+                sitting=progress.sitting,
+                hints=progress.highest_hint,
+                given_up=progress.given_up,
+                parts=parts_before,
+                tries=progress.tries if is_new_try else 0,
             )
-        before = yours.is_finished
-        parts_before = yours.parts
-        tries_before = yours.tries
-        yours.started |= one.what == "started" or one.is_try
-        if yours.started and not before:
-            yours.moments.append(one.at)
-        match one.what:
+        if progress.is_finished and not was_finished:
+            progress.rated_moments.append(replace(progress, rated_moments=[], marks={}))
+
+    def _start_over(self) -> None:
+        """Begin another sitting."""
+        self._versions = set()
+        self.progress = QuestionProgress(
+            started=True,
+            passed=self.progress.passed,
+            sitting=self.progress.sitting + 1,
+            last_earlier_attempt=self._latest_attempt,
+            rated_moments=self.progress.rated_moments,
+            marks=self.progress.marks,
+        )
+
+    def _apply(self, event: ProgressEvent) -> None:
+        progress = self.progress
+        match event.what:
             case "hint":
-                yours.highest_hint = max(yours.highest_hint, one.hint or 0)
-                yours.hints_shown += 1
+                progress.highest_hint = max(progress.highest_hint, event.hint or 0)
+                progress.hints_shown += 1
             case "solution":
-                yours.given_up |= not before
-                yours.is_finished = before or yours.started  # who never began may look at it
+                if not progress.is_finished:
+                    progress.given_up = True
+                if progress.started:  # a look before the start finishes nothing
+                    progress.is_finished = True
             case "asked":
-                yours.part_given = max(yours.part_given, int(one.parts or 1))
-            case "discussed" if one.verdict == "fail":
-                yours.rated_moments.append(one.at)
-            case "graded" if one.is_try:
-                every = one.verdict == "pass" and {*(one.parts or "").split()} <= {"pass"}
-                passed = parts_passed(one.parts)
-                yours.failed_tries += not (every or passed > yours.parts or one.sha256 in versions)
-                versions.add(one.sha256)
-                yours.tries = len(versions)
-                if passed > yours.parts:
-                    yours.passed_by = one.sha256
-                    yours.parts = passed
-                yours.passed_in_sitting |= every
-                yours.passed |= every
-                yours.is_finished = before or every or once
-        if one.attempt is not None:
-            tries = yours.tries if yours.tries > tries_before else 0
-            yours.marks[one.attempt] = AttemptMark(
-                yours.sitting, yours.highest_hint, yours.given_up, parts_before, tries
-            )
-        if yours.is_finished and not before:
-            yours.rated_moments.append(replace(yours, rated_moments=[], marks={}))
-    return yours
+                progress.part_given = max(progress.part_given, int(event.parts or 1))
+            case "discussed" if event.verdict == "fail":
+                progress.rated_moments.append(event.at)
+            case "graded" if event.is_try:
+                self._count_try(event)
+
+    def _count_try(self, event: ProgressEvent) -> None:
+        progress = self.progress
+        counted_verdicts = set((event.parts or "").split())
+        passes_all = event.verdict == "pass" and counted_verdicts <= {"pass"}
+        passed = parts_passed(event.parts)
+        passes_further_part = passed > progress.parts
+        if not (passes_all or passes_further_part or event.sha256 in self._versions):
+            progress.failed_tries += 1
+        self._versions.add(event.sha256)
+        progress.tries = len(self._versions)
+        if passes_further_part:
+            progress.passed_by = event.sha256
+            progress.parts = passed
+        if passes_all:
+            progress.passed_in_sitting = True
+            progress.passed = True
+        if passes_all or self._once:
+            progress.is_finished = True
 
 
 def is_about_question(recorded: str, bank: str, question: str) -> bool:
-    """Return True if records of one bank are about the question of another, as above."""
+    """Return True if records of one bank count for the question of another, as described above."""
     return is_same_bank(recorded, bank) or not has_question(Path(recorded), question)
 
 
-def is_same_bank(one: str, other: str) -> bool:
-    """Return True if two paths are banks of one name; neither has to be there."""
-    return one == other or _name(Path(one)) == _name(Path(other))
+def is_same_bank(bank: str, other: str) -> bool:
+    """Return True if two paths are banks of the same name; neither needs to exist."""
+    return bank == other or _bank_name(Path(bank)) == _bank_name(Path(other))
 
 
-def _name(bank: Path) -> str:
-    """Return the name of a bank: empty for the one of the program, in a wheel or in a checkout."""
+def _bank_name(bank: Path) -> str:
+    """Return the name of a bank: empty for the program's own, in a wheel or in a checkout."""
     in_wheel = bank.parts[-2:] == ("grader", "_bank")
     if in_wheel or os.path.isfile(bank / "grader" / "__init__.py"):  # noqa: PTH113 never raises
         return ""
@@ -232,7 +277,7 @@ def all_starts(db: sqlite3.Connection) -> tuple[Start, ...]:
 
 
 def recent_questions(db: sqlite3.Connection) -> tuple[str, ...]:
-    """Return the ids of the questions on record, the one something happened to last first."""
+    """Return the ids of the recorded questions, the one with the latest event first."""
     rows = db.execute(
         "SELECT question FROM events"
         " WHERE what IN ('started', 'begun', 'hint', 'solution', 'again')"
@@ -244,26 +289,32 @@ def recent_questions(db: sqlite3.Connection) -> tuple[str, ...]:
 def follow_up_verdicts(
     db: sqlite3.Connection, question: str, bank: str
 ) -> dict[tuple[int, int], tuple[str, str]]:
-    """Return the last verdict on each follow-up, by part and number, and when it was given."""
-    import json  # which a list of questions does without
+    """Return the last verdict on each follow-up and its moment, by part and number."""
+    import json  # a command that lists questions does without
 
     query = (
         "SELECT bank, detail, verdict, at FROM events"
         " WHERE what = 'discussed' AND question = ? AND verdict IS NOT NULL ORDER BY id"
     )
-    rows = [
-        row for row in db.execute(query, (question,)) if is_about_question(row[0], bank, question)
-    ]
-    known = [(json.loads(detail), verdict, at) for _, detail, verdict, at in rows]
-    return {(which["part"], which["number"]): (verdict, at) for which, verdict, at in known}
+    verdicts: dict[tuple[int, int], tuple[str, str]] = {}
+    for recorded_bank, detail, verdict, at in db.execute(query, (question,)):
+        if is_about_question(recorded_bank, bank, question):
+            follow_up = json.loads(detail)
+            verdicts[follow_up["part"], follow_up["number"]] = (verdict, at)
+    return verdicts
 
 
 def runs_used(db: sqlite3.Connection, question: str, bank: str) -> int:
-    """Return how many runs a person has made of a bank's question since it last began anew."""
+    """Return how many runs a person has made of a bank's question since it was last reset."""
     query = (
-        "SELECT what = 'run', bank FROM events"
+        "SELECT what, bank FROM events"
         " WHERE what IN ('run', 'reset', 'again') AND question = ? ORDER BY id DESC"
     )
-    found = db.execute(query, (question,))
-    done = [is_run for is_run, recorded in found if is_about_question(recorded, bank, question)]
-    return [*done, False].index(False)
+    runs = 0
+    for what, recorded_bank in db.execute(query, (question,)).fetchall():
+        if not is_about_question(recorded_bank, bank, question):
+            continue
+        if what != "run":
+            break
+        runs += 1
+    return runs
