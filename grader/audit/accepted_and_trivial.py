@@ -23,6 +23,7 @@ from grader.audit.kill_matrix import (
     budget_shares,
     failure_message,
     problem_sentences,
+    required_failures,
     result_of_check,
 )
 from grader.bank import starter_repair
@@ -33,7 +34,7 @@ from grader.grading.kinds import registry
 from grader.grading.values import same_value
 from grader.model.audit import AcceptedSolutionResult, TrivialAnswer
 from grader.model.question import Question
-from grader.model.report import NON_FAILING_VERDICTS, CheckResult, Report, Verdict
+from grader.model.report import NON_FAILING_VERDICTS, CheckResult, Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 
@@ -126,18 +127,14 @@ def check_repair(
         for seed in tried_seeds:
             report = session.grade(starter_repair.repaired_starter(question, parts), seed=seed)
             if report.parts_passed < parts:
-                problems.append((seed, before, f": {_first_failure(report)}"))
+                failures = required_failures(report.checks)
+                message = report.message
+                if failures:
+                    message = f"{failures[0].id}: {failure_message(failures[0])}"
+                problems.append((seed, before, f": {message}"))
         if problems:  # a fault of one part shows in all later ones
             return [*errors, *problem_sentences(problems, len(tried_seeds))]
     return errors
-
-
-def _first_failure(report: Report) -> str:
-    """Return the message of the first required check that fails, or else of the report."""
-    for result in report.checks:
-        if not result.stretch and result.verdict not in NON_FAILING_VERDICTS:
-            return f"{result.id}: {failure_message(result)}"
-    return report.message
 
 
 def _solution_check(

@@ -69,7 +69,6 @@ MAX_FIRST_CLAUSES = 6
 WIDE_TOLERANCE = 0.05  # relative: GB for GiB is 6.9 % off, and must be wrong
 BUDGET_FACTOR = 1.5  # a budget is this much above right solutions, unless a wrong idea is nearer
 MIN_NAMED_SHARE = 0.9  # of the ideas that are planted in accepted solutions
-REFERENCE_RERUNS = 2  # in one process, to see that it remembers nothing
 
 # Tolerances of numbers in a log: machines round in different ways.
 LOG_TOLERANCE = 0.02
@@ -358,7 +357,7 @@ def _rerun_reference(session: GradingSession, seed: int) -> None:
     evaluation = session.evaluate_bank_program(
         "again", [session.question.reference], seed, called="the reference"
     )
-    for _ in range(REFERENCE_RERUNS):
+    for _ in range(2):
         require_deterministic(evaluation, evaluation.submission)
 
 

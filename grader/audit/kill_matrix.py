@@ -58,10 +58,10 @@ class SeedResult:
     @property
     def failing_results(self) -> list[CheckResult]:
         """Results that keep the program from passing."""
-        return _failing(self.results.values())
+        return required_failures(self.results.values())
 
 
-def _failing(results: Iterable[CheckResult]) -> list[CheckResult]:
+def required_failures(results: Iterable[CheckResult]) -> list[CheckResult]:
     """Return the results of required checks that fail."""
     return [
         result
@@ -316,13 +316,8 @@ class Matrix:
 
     def count_stopped_first(self, check_id: str) -> int:
         """Count the wrong programs that a check stops and no required check before it kills."""
-        earlier = []
-        for check in self.question.spec.checks:
-            if check.id == check_id:
-                break
-            if not check.stretch:
-                earlier.append(check.id)
-        return self.count_stopped(check_id, earlier)
+        checks = [c.id for c in self.question.spec.checks if not c.stretch or c.id == check_id]
+        return self.count_stopped(check_id, checks[: checks.index(check_id)])
 
     # -- problems
 
@@ -374,8 +369,10 @@ class Matrix:
             if second in program.expected_ideas:
                 partners.add(first)
 
+        # A grade does not look for an idea before the part of its first killer.
+        idea_part = self.question.spec.part_of(program.killers[0]) if program.killers else 1
         for seed_result in program.seed_results:
-            graded_failures = _failing(seed_result.graded_results.values())
+            graded_failures = required_failures(seed_result.graded_results.values())
             if not seed_result.failing_results:
                 if program.passes:
                     sentence = f"{program.name} passes every check"
@@ -388,33 +385,22 @@ class Matrix:
             elif program.misconception is None and all(r.part > 1 for r in graded_failures):
                 sentence = f"{program.name} passes part 1"
                 yield seed_result.seed, sentence, ", in which it has to fail"
-            yield from self._wrong_claims(program, seed_result)
-            if not self._fails_before_its_part(program, graded_failures):
+            yield from self._wrong_claims(program, seed_result, idea_part)
+            if all(result.part >= idea_part for result in graded_failures):
                 yield from _wrong_names(program, seed_result, partners)
 
     def _wrong_claims(
-        self, program: AuditedProgram, seed_result: SeedResult
+        self, program: AuditedProgram, seed_result: SeedResult, idea_part: int
     ) -> Iterator[SeedProblem]:
         """Yield the claims that a check kills a program, if a grade would not show it."""
-        part_of = self.question.spec.part_of
         for killer in program.killers:
-            # Nobody with the idea reaches a later part than that of its first killer.  A grade
-            # would skip the checks there.
-            is_later = part_of(killer) > part_of(program.killers[0])
+            # Nobody with the idea reaches a later part: a grade would skip the checks there.
+            is_later = self.question.spec.part_of(killer) > idea_part
             results = seed_result.results if is_later else seed_result.graded_results
             if results[killer].verdict in NON_FAILING_VERDICTS:
                 reason, advice = _why_not_killed(seed_result, killer)
                 claim = f"{program.name} is said to be killed by {killer}, {reason}"
                 yield seed_result.seed, claim, advice
-
-    def _fails_before_its_part(
-        self, program: AuditedProgram, graded_failures: Sequence[CheckResult]
-    ) -> bool:
-        """Return True if a program fails before the part in which its idea is looked for."""
-        if not program.killers:
-            return False
-        part = self.question.spec.part_of(program.killers[0])
-        return any(result.part < part for result in graded_failures)
 
     def idle_checks(self) -> Iterator[str]:
         """Yield required checks that stop no variant, and implementations that none gets wrong.

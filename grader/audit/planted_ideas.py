@@ -9,12 +9,16 @@ also on inputs that the contract does not cover.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Sequence
 
 from grader import forms
 from grader.audit.accepted_and_trivial import opaque_results
-from grader.audit.kill_matrix import result_of_check, results_as_graded, same_code
+from grader.audit.kill_matrix import (
+    required_failures,
+    result_of_check,
+    results_as_graded,
+    same_code,
+)
 from grader.bank.idea_cells import IMPORTS, definitions, names_read
 from grader.explain.components import Failure, is_fault, observe_component
 from grader.explain.idea_matching import diagnose
@@ -73,27 +77,23 @@ def _plant_outcomes(
     session: GradingSession, idea: str, index: int, seed: int, *, first_style: int
 ) -> list[tuple[str, str]]:
     """Return accepted solutions in which a variant was planted, with the ideas that were named."""
+    question = session.question
+    styles = list(question.accepted)
+    start = first_style % max(len(styles), 1)
     outcomes: list[tuple[str, str]] = []
-    plants = _plants(session.question, session.question.variants[idea][index], first_style)
-    for style, sources in islice(plants, MAX_TRIED_SOLUTIONS):
+    tried = 0
+    for style in styles[start:] + styles[:start]:
+        if len(outcomes) == MAX_STYLES or tried == MAX_TRIED_SOLUTIONS:
+            break
+        solution = accepted_program(question, style)
+        sources = plant_idea(question, solution, question.variants[idea][index])
+        if sources is None:
+            continue
+        tried += 1
         outcome = _named_ideas(session, idea, index, sources, style, seed)
         if outcome is not None:
             outcomes.append((style, outcome))
-        if len(outcomes) == MAX_STYLES:
-            break
     return outcomes
-
-
-def _plants(
-    question: Question, variant: bytes, first_style: int
-) -> Iterator[tuple[str, list[bytes]]]:
-    """Yield each accepted solution that takes a variant, with the sources of the plant."""
-    styles = list(question.accepted)
-    for number in range(len(styles)):
-        style = styles[(first_style + number) % len(styles)]
-        sources = plant_idea(question, accepted_program(question, style), variant)
-        if sources is not None:
-            yield style, sources
 
 
 def plant_idea(question: Question, accepted: bytes, idea: bytes) -> list[bytes] | None:
@@ -172,11 +172,7 @@ def _named_ideas(
         graded, parts_asked = results_as_graded(
             question, lambda check: result_of_check(plant, check), parts=last_part
         )
-        failing = [
-            result
-            for result in graded.values()
-            if result.verdict not in NON_FAILING_VERDICTS and not result.stretch
-        ]
+        failing = required_failures(graded.values())
         if not failing:
             return PLANT_PASSES
         variant = plant.with_bank_program(session.bank.variant_program(idea, index))

@@ -37,6 +37,7 @@ _OPEN_LIMIT = re.compile(r"above|below|[<>](?!=)")  # the limit itself is not al
 
 SMALL_PROBABILITY = 1e-6  # cases need a probability above 0 that is at most this
 MAX_LIMIT_DISTANCE = 1e-12  # a number this close to a limit is at it
+NEAR_ZERO_TEXT = "1.0e-20"  # suggested for a number that must be above 0
 MIN_CASES_ALIKE = 3  # fewer cases may have equal sizes by chance
 
 Array = np.ndarray[Any, Any]
@@ -127,12 +128,9 @@ def _limit_sentences(question: Question, name: str, by_case: Mapping[str, Any]) 
         nearest = min(abs(value - limit) for value in by_case.values())
         if nearest <= MAX_LIMIT_DISTANCE:
             continue
-        if is_open:
-            case = _case_with_value(question, first_case, name, "1.0e-20")
-            yield f"no case has {name} near its limit {limit:g}; add {case}"
-        else:
-            case = _case_with_value(question, first_case, name, f"{limit:g}")
-            yield f"no case has {name} at its limit {limit:g}; add {case}"
+        place, value = ("near", NEAR_ZERO_TEXT) if is_open else ("at", f"{limit:g}")
+        case = _case_with_value(question, first_case, name, value)
+        yield f"no case has {name} {place} its limit {limit:g}; add {case}"
 
 
 def stated_limits(question: Question, name: str) -> dict[float, bool]:
