@@ -67,15 +67,15 @@ def question(
     driver: str = "",
     **changes: Any,
 ) -> Question:
-    """Write the question into a bank of its own and load it.
+    """Write the question into a separate bank and load it.
 
     Args:
-        folder: an empty one.
+        folder: must be empty.
         reference: its source.
-        begin: source of the starter; the first variant over the reference when empty.
-        variants: by misconception.
+        begin: source of the starter (default: the first variant over the reference).
+        variants: sources by misconception.
         misconceptions: the keys and the feedback of each.
-        driver: its source; none when empty.
+        driver: its source (default: there is no driver).
         changes: of top-level keys of the spec; None leaves one out.
     """
     drill = folder / "drills" / "gate"
@@ -95,13 +95,13 @@ def question(
 
 
 def cells(ideas: Mapping[str, Mapping[str, Any]], programs: Mapping[str, str]) -> str:
-    """The file of some ideas: a program for each, named `ID` or `ID / VARIANT`."""
+    """Return the file of some ideas, with a program for each, named `ID` or `ID / VARIANT`."""
     text = ""
     for name, program in programs.items():
-        said = dict(ideas.get(name, {}))
-        feedback = f'"""{said.pop("feedback")}"""\n' if said else ""
-        keys = "".join(f"# {key}: {json.dumps(value)}\n" for key, value in said.items())
-        text += f"# %% {name}\n{keys}{feedback}{dedent(program)}\n"
+        keys = dict(ideas.get(name, {}))
+        feedback = f'"""{keys.pop("feedback")}"""\n' if keys else ""
+        lines = "".join(f"# {key}: {json.dumps(value)}\n" for key, value in keys.items())
+        text += f"# %% {name}\n{lines}{feedback}{dedent(program)}\n"
     return text
 
 
@@ -112,8 +112,8 @@ def gate(
     reference: str = BACKWARD,
     **cases: Mapping[str, Any],
 ) -> Question:
-    """A question about a backward pass, whose check looks at some of its cases."""
-    given: dict[str, Any] = {
+    """Return a question about a backward pass, whose check looks at some of its cases."""
+    own_cases: dict[str, Any] = {
         "signs": {"x": [-1.0, 2.0], "grad_y": [3.0, 4.0]},
         "rows": {"x": {"normal": [3, 4]}, "grad_y": {"normal": "like x"}},
     }
@@ -124,7 +124,7 @@ def gate(
         variants={},
         interface="def gate_backward(grad_y, x)  # -> grad_x",
         run=["grad_x = gate_backward(grad_y, x)"],
-        cases=given | cases,
+        cases=own_cases | cases,
         checks=[{**GATE, "of": "grad_x", "cases": list(compared)}],
         starter_holds=None,
         survivors=list(survivors) or None,
@@ -136,6 +136,6 @@ def audited(folder: Path, seeds: Sequence[int] = (1,), **changes: Any) -> AuditR
     return audit_question(question(folder, **changes), seeds=seeds)
 
 
-def said(report: AuditReport, about: str) -> list[str]:
-    """The remarks of one sort."""
-    return [r.text for r in report.remarks if r.about == about]
+def remarks_about(report: AuditReport, about: str) -> list[str]:
+    """Return the remarks of one sort."""
+    return [remark.text for remark in report.remarks if remark.about == about]

@@ -1,4 +1,4 @@
-"""What is right passes every check, however it is written; what takes no thought does not."""
+"""Right programs pass every check in any style, and trivial answers do not."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ RNG = np.random.default_rng(7)
 # -- styles ----------------------------------------------------------------------------------------
 
 
-def styled(style: str, function: Any, *given: Any) -> Any:
-    """What a function gives in a style."""
-    return StandIns(style).stand_in(function)(*given)
+def styled(style: str, function: Any, *arguments: Any) -> Any:
+    """Return the result of a function in a style."""
+    return StandIns(style).stand_in(function)(*arguments)
 
 
 def test_float64_inside_gives_back_the_types_of_the_reference() -> None:
@@ -49,17 +49,17 @@ def test_float64_inside_gives_back_the_types_of_the_reference() -> None:
         return SimpleNamespace(dtype=x.dtype)
 
     assert styled("float64", context, x).dtype == np.float32, "an object is the original's"
-    (found, place), (plain, right) = styled("float64", mean, x, 0.5), mean(x, 0.5)
-    assert found["mean"].dtype == np.float32
-    assert type(found["ctx"][0]) is np.ndarray
-    assert found["ctx"][0].dtype == np.float32
+    (result, place), (plain, right) = styled("float64", mean, x, 0.5), mean(x, 0.5)
+    assert result["mean"].dtype == np.float32
+    assert type(result["ctx"][0]) is np.ndarray
+    assert result["ctx"][0].dtype == np.float32
     assert place == right
-    np.testing.assert_array_equal(found["mean"], x.astype(np.float64).mean(1).astype(np.float32))
-    assert np.any(found["mean"] != plain["mean"])
+    np.testing.assert_array_equal(result["mean"], x.astype(np.float64).mean(1).astype(np.float32))
+    assert np.any(result["mean"] != plain["mean"])
 
 
 @each("style", [*STYLES])
-def test_what_a_reference_writes_into_its_arguments_is_written(style: str) -> None:
+def test_a_style_writes_into_its_arguments_as_the_reference_does(style: str) -> None:
     weights = [RNG.standard_normal((3, 4)).astype(np.float32)]
     wanted = weights[0] * np.float32(0.5)
 
@@ -83,14 +83,14 @@ CENTER = """
 """
 
 
-def test_every_style_passes_a_question_with_a_fair_band(tmp_path: Path) -> None:
+def test_every_style_passes_a_question_with_a_fair_tolerance(tmp_path: Path) -> None:
     report = audited(tmp_path, seeds=(1, 2), reference=CENTER)
     assert report.problems == ()
     # Nothing is narrower than float64.
     assert report.accepted == (AcceptedSolutionResult("longdouble", 2, 2, derived=True),)
 
 
-def test_a_band_that_turns_them_down_is_a_fault_of_the_question(tmp_path: Path) -> None:
+def test_a_tolerance_that_rejects_a_style_is_a_problem_of_the_question(tmp_path: Path) -> None:
     exact, cases = [{**GATE, "exact": True}], {"many": {"x": {"normal": [40, 50]}}}
     problems = audited(tmp_path, (1, 2), reference=CENTER, checks=exact, cases=cases).problems
     assert problems[0].startswith(
@@ -112,7 +112,9 @@ def test_a_band_that_turns_them_down_is_a_fault_of_the_question(tmp_path: Path) 
         ),
     ],
 )
-def test_styles_that_cannot_be_made_are_one_note(tmp_path: Path, reference: str, note: str) -> None:
+def test_styles_that_cannot_be_derived_share_one_note(
+    tmp_path: Path, reference: str, note: str
+) -> None:
     report = audited(tmp_path, reference=reference)
     assert report.problems == ()
     assert report.notes == (f"there is no right program in the style {note}",)
@@ -157,24 +159,26 @@ LEAKY = "import numpy as np\n\ndef relu(x):\n    return np.where(x > 0, x, 0.01 
     ],
     ids=["right", "wrong", "does not load", "defines nothing"],
 )
-def test_right_solutions_in_other_styles_are_held_on_every_seed(
-    tmp_path: Path, sources: dict[str, str], problem: str, held: list[tuple[str, int]]
+def test_accepted_solutions_are_tried_on_every_seed(
+    tmp_path: Path, sources: dict[str, str], problem: str, passed: list[tuple[str, int]]
 ) -> None:
     report = audit_question(question(tmp_path, code={"accepted": cells({}, sources)}), seeds=(1, 2))
     assert len(report.problems) == bool(problem)
     assert "".join(report.problems).startswith(problem and f"questions/gate.yaml: {problem}")
-    assert report.accepted[: len(held)] == tuple(
-        AcceptedSolutionResult(n, passed, 2) for n, passed in held
+    assert report.accepted[: len(passed)] == tuple(
+        AcceptedSolutionResult(name, seeds, 2) for name, seeds in passed
     )
 
 
-def test_a_reference_that_no_right_solution_agrees_with_is_blamed_first(tmp_path: Path) -> None:
+def test_a_reference_that_disagrees_with_all_right_solutions_is_reported_first(
+    tmp_path: Path,
+) -> None:
     right = {
         "loops": LOOPS,
         "maximum": "import numpy as np\n\ndef relu(x):\n    return np.maximum(x, 0)\n",
     }
-    made = question(tmp_path, reference=LEAKY, code={"accepted": cells({}, right)})
-    first, *others = audit_question(made, seeds=(1, 2)).problems
+    leaky = question(tmp_path, reference=LEAKY, code={"accepted": cells({}, right)})
+    first, *others = audit_question(leaky, seeds=(1, 2)).problems
     assert first == (
         "drills/gate/reference.py: the reference disagrees with every other right solution "
         "(accepted loops, accepted maximum): if it is wrong, fix it first, and the faults below "
@@ -194,7 +198,7 @@ def test_a_reference_that_no_right_solution_agrees_with_is_blamed_first(tmp_path
         ("zero\n# part: 2", ["nothing stops zero"]),
     ],
 )
-def test_what_is_right_in_the_first_parts_is_held_to_them_alone(
+def test_a_solution_of_the_first_parts_is_tried_only_on_these(
     tmp_path: Path, listed: str, problems: list[str]
 ) -> None:
     name = "zero" if "zero" in listed else "short"
@@ -208,9 +212,10 @@ def test_what_is_right_in_the_first_parts_is_held_to_them_alone(
     home.mkdir(parents=True)
     (home / "accepted.py").write_text(f"# %% {listed}\n{source}")
     with GradingSession(load([bank], "mean-and-spread")) as session:
-        _, found = check_accepted_solutions(session, (1,), lambda _: None, {})
-    assert len(found) == len(problems), found
-    assert all(map(str.__contains__, found, problems)), found
+        checked = check_accepted_solutions(session, (1,), lambda _: None, {})
+    assert len(checked.problems) == len(problems), checked.problems
+    for actual, expected in zip(checked.problems, problems, strict=True):
+        assert expected in actual
 
 
 # -- trivial answers -------------------------------------------------------------------------------
@@ -237,7 +242,7 @@ def test_a_question_that_a_trivial_answer_passes_is_at_fault(
     assert f"the trivial answer {answer} passes every check" in " ".join(report.problems)
 
 
-def test_the_checks_that_let_one_through_are_known(tmp_path: Path) -> None:
+def test_the_report_lists_the_trivial_answers_that_pass_a_check(tmp_path: Path) -> None:
     cases = {"signs": SIGNS, "below": {"x": [[-1.0, -2.0], [-3.0, -4.0]]}}
     gate, zero = {**GATE, "cases": "signs"}, {**GATE, "id": "zero", "cases": "below"}
     report = audited(tmp_path, cases=cases, checks=[gate, zero])
@@ -245,14 +250,14 @@ def test_the_checks_that_let_one_through_are_known(tmp_path: Path) -> None:
     assert "zeros" in report.checks[1].lets_through
 
 
-def test_what_one_function_hands_to_another_is_left_as_it_is() -> None:
+def test_a_result_that_one_function_hands_to_another_is_not_replaced() -> None:
     mini = load([MINI], "deviations")
     assert opaque_results(mini, "centre") == [1]
     assert opaque_results(mini, "centre_backward") == []
 
 
 @pytest.mark.parametrize("name", ["deviations", "ledger", "squares-graph"])
-def test_they_are_tried_on_tuples_dicts_drivers_and_tensors(name: str) -> None:
+def test_trivial_answers_work_with_tuples_dicts_drivers_and_tensors(name: str) -> None:
     report = audit_question(load([MINI], name), seeds=(1,))
     assert [(t.accepted, t.made) for t in report.trivial] == [(False, True)] * len(ANSWERS)
 
@@ -294,8 +299,8 @@ def test_methods_of_a_class_answer_trivially_too(tmp_path: Path) -> None:
     assert [(t.accepted, t.made) for t in report.trivial] == [(False, True)] * 7
 
 
-def test_where_none_can_be_made_the_audit_says_so(tmp_path: Path) -> None:
-    # What is checked is what `fill` did to the list, not what it returns.
+def test_the_audit_notes_trivial_answers_that_cannot_be_derived(tmp_path: Path) -> None:
+    # The check looks at the list that `fill` changed, not at its result.
     report = audited(
         tmp_path,
         reference="import numpy as np\n\ndef fill(x, into):\n    into.append(x * 2)\n",
@@ -309,7 +314,7 @@ def test_where_none_can_be_made_the_audit_says_so(tmp_path: Path) -> None:
 
 
 @each(
-    ("answer", "value", "wanted"),
+    ("answer", "value", "expected"),
     [
         ("zeros", 3, 0),
         ("zeros", None, 0.0),
@@ -320,10 +325,10 @@ def test_where_none_can_be_made_the_audit_says_so(tmp_path: Path) -> None:
         ("first-argument", 4.0, 0.0),
     ],
 )
-def test_the_form_is_kept_and_the_content_is_not(
-    answer: str, value: object, wanted: object
+def test_a_trivial_answer_keeps_the_form_and_not_the_content(
+    answer: str, value: object, expected: object
 ) -> None:
-    assert repr(StandIns(answer).filled(value, [])) == repr(wanted)
+    assert repr(StandIns(answer).filled(value, [])) == repr(expected)
 
 
 def test_arrays_keep_their_shape_and_dtype_and_share_no_memory() -> None:
@@ -333,12 +338,12 @@ def test_arrays_keep_their_shape_and_dtype_and_share_no_memory() -> None:
     assert [a.shape for a in ones] == [(2, 3), (2,), ()]
     assert all((np.asarray(a) == 1).all() for a in ones)
     assert np.isnan(StandIns("nan").filled(x, [])).all()
-    given = StandIns("arguments").filled((x * 9, x * 9), [y, x])
-    assert [a.tolist() for a in given] == [y.tolist(), x.tolist()]
-    assert not np.shares_memory(given[1], x)
+    arguments = StandIns("arguments").filled((x * 9, x * 9), [y, x])
+    assert [a.tolist() for a in arguments] == [y.tolist(), x.tolist()]
+    assert not np.shares_memory(arguments[1], x)
 
 
-def test_a_function_inside_another_is_the_true_one() -> None:
+def test_a_function_that_another_one_calls_is_not_replaced() -> None:
     answers = StandIns("zeros")
     inner = answers.stand_in(lambda x: x + 1.0)
     outer = answers.stand_in(lambda x: (inner(x), np.full(3, inner(x))), [0])

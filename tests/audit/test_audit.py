@@ -1,6 +1,6 @@
 """The audit proves a good question, and finds each fault that was put into a bad one.
 
-A cause is one fault, with file, line and seeds, and what follows from it is not said too.
+A cause is one problem, with file, line and seeds.  Its consequences are not reported.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from grader.audit import audit as auditing
-from grader.audit.audit import AuditPlan, audit_question
-from grader.audit.audit import audit_questions as audited_at_once
+from grader.audit.audit import AuditPlan, audit_question, audit_questions
 from grader.audit.kill_matrix import results_as_graded
 from grader.bank import load
 from grader.model.audit import AuditReport, MatrixCell
@@ -38,7 +37,7 @@ from tests.audit.audits import (
     VARIANTS,
     audited,
     question,
-    said,
+    remarks_about,
 )
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -73,8 +72,8 @@ def test_a_check_that_stops_nothing_first_is_remarked_on_unless_it_earns_its_pla
     ideas = {"open": {**OPEN, "killed_by": killers}}
     report = audited(tmp_path, checks=[GATE, check], misconceptions=ideas)
     assert report.problems == ()
-    found = said(report, "redundant")
-    assert [text.split(":")[0] for text in found] == ["second"] * remarked
+    redundant = remarks_about(report, "redundant")
+    assert [text.split(":")[0] for text in redundant] == ["second"] * remarked
 
 
 @pytest.mark.parametrize(
@@ -86,7 +85,7 @@ def test_a_check_that_stops_nothing_first_is_remarked_on_unless_it_earns_its_pla
         (Verdict.SKIPPED, Verdict.SKIPPED),
     ],
 )
-def test_what_is_too_close_to_call_blocks_no_check(verdict: Verdict, then: Verdict) -> None:
+def test_an_inconclusive_check_blocks_no_other(verdict: Verdict, then: Verdict) -> None:
     question = load([MINI], "deviations")
     by_id = {check.id: check for check in question.spec.checks}
     checks = [
@@ -114,7 +113,7 @@ def test_a_reference_that_raises_is_one_fault_with_message_and_line(tmp_path: Pa
     assert report.programs == ()
 
 
-def test_a_driver_that_raises_is_not_said_to_be_the_reference(tmp_path: Path) -> None:
+def test_a_driver_that_raises_is_told_apart_from_the_reference(tmp_path: Path) -> None:
     driver = "def twice(program, x):\n    return program.relu(y)\n"
     report = audited(tmp_path, seeds=(1,), driver=driver, run=["y = driver.twice(x)"])
     assert report.problems == (
@@ -134,7 +133,7 @@ def test_a_driver_that_raises_is_not_said_to_be_the_reference(tmp_path: Path) ->
          "driver.tiwce(x)' calls; did you mean 'twice'?"),
     ],
 )  # fmt: skip
-def test_a_step_that_calls_what_is_not_there_is_named(
+def test_a_step_that_calls_a_missing_function_is_named(
     tmp_path: Path, step: str, problem: str
 ) -> None:
     driver = "def twice(program, x):\n    return program.relu(x)\n" * ("driver" in step)
@@ -142,7 +141,7 @@ def test_a_step_that_calls_what_is_not_there_is_named(
 
 
 @pytest.mark.parametrize(
-    ("reference", "found"),
+    ("reference", "message"),
     [
         ("relu = 1 / 0\n", "ZeroDivisionError: division by zero, in {}:1: relu = 1 / 0"),
         ("def relu(x):\n    return (x\n", "SyntaxError: '(' was never closed, in {}:2: return (x"),
@@ -163,16 +162,16 @@ def test_a_step_that_calls_what_is_not_there_is_named(
         ),
     ],
 )
-def test_a_reference_that_does_not_load_is_told_with_its_line(
-    tmp_path: Path, reference: str, found: str
+def test_a_reference_that_does_not_load_is_reported_with_its_line(
+    tmp_path: Path, reference: str, message: str
 ) -> None:
     report = audited(tmp_path, reference=reference, begin="relu = print\n")
-    told = found.format("drills/gate/reference.py")
-    assert report.problems == (f"the reference cannot be loaded: raised {told}",)
+    expected = message.format("drills/gate/reference.py")
+    assert report.problems == (f"the reference cannot be loaded: raised {expected}",)
     assert report.programs == ()
 
 
-def test_other_programs_that_do_not_load_are_told_with_theirs(tmp_path: Path) -> None:
+def test_other_programs_that_do_not_load_are_reported_with_their_line(tmp_path: Path) -> None:
     (problem,) = audited(tmp_path / "a", begin="import nunpy\n").problems
     assert problem == (
         "seed 1, starter: starter cannot be loaded: raised ModuleNotFoundError: No module named "
@@ -218,7 +217,7 @@ def test_a_starter_that_only_raises_is_a_fault_unless_it_is_not_written_yet(
     broken = {"open": f"def relu(x):\n    raise {raised}\n"}
     ideas = {"open": {**OPEN, "feedback": feedback}}
     report = audited(tmp_path, seeds=(1, 2), variants=broken, misconceptions=ideas)
-    remarks = said(report, "starter")
+    remarks = remarks_about(report, "starter")
     assert (len(report.problems), len(remarks)) == (faulty, remarked)
     own = [text for text in report.problems if text.startswith("starter")]
     assert bool(own) == (faulty == 2)
@@ -246,7 +245,7 @@ def test_a_wrong_idea_that_passes_everything_is_one_fault_for_all_seeds(tmp_path
     )
 
 
-def test_an_idea_that_equals_the_reference_is_told_so_with_its_line(tmp_path: Path) -> None:
+def test_an_idea_that_equals_the_reference_is_reported_with_its_line(tmp_path: Path) -> None:
     same = (
         "\ndef relu(x):\n    # Another comment.\n    return np.where(x > 0, x, 0).astype(x.dtype)\n"
     )
@@ -271,13 +270,15 @@ def estimate(folder: Path, was: str, becomes: str) -> AuditReport:
 
 
 @pytest.mark.parametrize("idea", ["BYTES = 2", "BYTES, BANDWIDTH = 2, 2e12", "[BYTES] = [2]"])
-def test_a_constant_of_a_tuple_is_one_that_the_reference_has(tmp_path: Path, idea: str) -> None:
+def test_a_constant_that_is_assigned_in_a_tuple_counts_as_defined(
+    tmp_path: Path, idea: str
+) -> None:
     (problem,) = estimate(tmp_path, "BYTES = 4\n", f"{idea}\n").problems
     same = "equals the reference" if "," in idea else "gives the reference's results on every case"
     assert problem.startswith(f"float32-weights passes every check: card.yaml:51 {same}")
 
 
-def test_a_misspelled_function_below_an_import_of_the_reference_is_told(tmp_path: Path) -> None:
+def test_a_misspelled_function_below_an_import_of_the_reference_is_reported(tmp_path: Path) -> None:
     source = "import numpy as np\n\ndef rellu(x):\n    return x.copy()\n"
     begin = "def relu(x):\n    return x * 1\n"
     (problem,) = audited(
@@ -286,19 +287,23 @@ def test_a_misspelled_function_below_an_import_of_the_reference_is_told(tmp_path
     assert "it defines rellu, which the reference has not; did you mean 'relu'?" in problem
 
 
-def test_a_wrong_key_in_a_dict_of_the_reference_has_its_line(tmp_path: Path) -> None:
+def test_a_wrong_key_in_a_dict_of_the_reference_is_reported_with_its_line(tmp_path: Path) -> None:
     (problem,) = estimate(tmp_path, '"weight_bytes": B', '"weight_byte": B').problems
     assert problem.endswith("found a dict with weight_byte, in card.yaml:42")
 
 
 def test_a_tolerance_that_takes_gb_for_gib_is_remarked_on(tmp_path: Path) -> None:
-    assert said(estimate(tmp_path, "relative: 0.03", "relative: 0.05"), "tolerance") == []
-    first, second = said(estimate(tmp_path, "relative: 0.03", "relative: 0.3"), "tolerance")
+    assert remarks_about(estimate(tmp_path, "relative: 0.03", "relative: 0.05"), "tolerance") == []
+    first, second = remarks_about(
+        estimate(tmp_path, "relative: 0.03", "relative: 0.3"), "tolerance"
+    )
     assert first.startswith("size: 30 % is a wide tolerance: at 7 % GB passes for GiB; expected 5")
     assert second.startswith("pace: 30 %")
 
 
-def test_a_wrong_idea_that_passes_on_some_seeds_is_told_with_those(tmp_path: Path) -> None:
+def test_a_wrong_idea_that_passes_on_some_seeds_is_reported_with_these_seeds(
+    tmp_path: Path,
+) -> None:
     report = audited(
         tmp_path,
         seeds=range(8),
@@ -317,7 +322,9 @@ def test_a_wrong_idea_that_passes_on_some_seeds_is_told_with_those(tmp_path: Pat
     assert not any("killed by" in p or "diagnosed" in p for p in report.problems)
 
 
-def test_a_claimed_check_that_another_forestalls_is_told_with_what_to_do(tmp_path: Path) -> None:
+def test_a_claimed_check_that_another_check_precedes_is_reported_with_advice(
+    tmp_path: Path,
+) -> None:
     floor = {**SECOND, "id": "floor", "needs": "gate"}
     last = {**SECOND, "id": "last", "needs": "floor"}
     ideas = {"open": {**OPEN, "killed_by": "last"}}
@@ -328,7 +335,9 @@ def test_a_claimed_check_that_another_forestalls_is_told_with_what_to_do(tmp_pat
     )
 
 
-def test_a_claimed_check_that_it_passes_is_told_so_and_not_called_idle(tmp_path: Path) -> None:
+def test_a_claimed_check_that_the_idea_passes_is_reported_and_not_called_idle(
+    tmp_path: Path,
+) -> None:
     report = audited(
         tmp_path,
         cases={"signs": SIGNS, "many": {"x": {"normal": [4, 5]}}, "positive": {"x": [[1.0]]}},
@@ -385,7 +394,7 @@ def edited(folder: Path, *edits: str, seeds: Sequence[int] = (1, 2)) -> AuditRep
     return audit_question(load([path], NAME), seeds=seeds)
 
 
-def test_a_question_of_parts_is_proved(tmp_path: Path) -> None:
+def test_a_question_with_parts_passes_its_audit(tmp_path: Path) -> None:
     report = edited(tmp_path)
     assert (report.problems, report.remarks, report.notes) == ((), (), ())
     kills = {
@@ -439,11 +448,11 @@ def test_every_check_and_idea_has_its_part(
 
 
 def test_a_question_of_parts_without_a_repair_is_remarked() -> None:
-    made = load([MINI.parent / "parts"], NAME)
-    (remark,) = said(audit_question(made, seeds=(1,)), "repair")
+    unrepaired = load([MINI.parent / "parts"], NAME)
+    (remark,) = remarks_about(audit_question(unrepaired, seeds=(1,)), "repair")
     assert remark.startswith("there is no drills/mean-and-spread/repair.py, so that `drill ")
-    repaired = replace(made, repair=made.reference)
-    assert said(audit_question(repaired, seeds=(1,)), "repair") == []
+    repaired = replace(unrepaired, repair=unrepaired.reference)
+    assert remarks_about(audit_question(repaired, seeds=(1,)), "repair") == []
 
 
 def test_the_starter_fails_in_the_first_part(tmp_path: Path) -> None:
@@ -458,22 +467,22 @@ def test_the_starter_fails_in_the_first_part(tmp_path: Path) -> None:
 def test_a_first_part_is_short(tmp_path: Path) -> None:
     clauses = f"contract: [{', '.join('abcdefg')}]"
     longer = (PROMPT, PROMPT + " word" * 80, CLAUSE, clauses)
-    first, second = said(edited(tmp_path, *longer, seeds=(1,)), "parts")
+    first, second = remarks_about(edited(tmp_path, *longer, seeds=(1,)), "parts")
     assert "the prompt of part 1 has 98 words" in first
     assert "the contract of part 1 has 7 clauses" in second
-    assert said(edited(tmp_path, PROMPT, PROMPT + " word" * 72, seeds=(1,)), "parts") == []
+    assert remarks_about(edited(tmp_path, PROMPT, PROMPT + " word" * 72, seeds=(1,)), "parts") == []
 
 
 def test_a_case_that_no_check_looks_at_is_remarked_on_with_its_place(tmp_path: Path) -> None:
-    (text,) = said(audited(tmp_path, checks=[{**GATE, "cases": "signs"}]), "unused")
+    (text,) = remarks_about(audited(tmp_path, checks=[{**GATE, "cases": "signs"}]), "unused")
     assert re.fullmatch(r"questions/gate\.yaml:\d+:3: cases\.many: no check looks at it; .*", text)
 
 
-def test_what_is_to_be_passed_before_is_another_question_of_the_bank(tmp_path: Path) -> None:
+def test_a_prerequisite_must_be_another_question_of_the_bank(tmp_path: Path) -> None:
     before = ["there", "nowhere", "gate"]
     asked = question(tmp_path, prerequisites=before)
     (tmp_path / "questions" / "there.yaml").write_text("title: There\n")
-    assert said(audit_question(asked, seeds=(1,)), "prerequisites") == [
+    assert remarks_about(audit_question(asked, seeds=(1,)), "prerequisites") == [
         f"prerequisites: there is no other question {name} in this bank" for name in before[1:]
     ]
 
@@ -492,29 +501,29 @@ def questions(tmp_path: Path) -> list[Question]:
 
 @pytest.fixture
 def fails(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Replace the audit by one that says where it ran; of these questions its process ends."""
-    found: list[str] = []
+    """Replace the audit by one that reports where it ran; its process ends on these questions."""
+    ids: list[str] = []
 
     def stand_in(
         asked: Question, *, seeds: Sequence[int], progress: Callable[[str], None]
     ) -> AuditReport:
         progress(f"{asked.id}: looking")
-        if asked.id in found and os.getpid() != HERE:
+        if asked.id in ids and os.getpid() != HERE:
             os._exit(3)
         where = "here" if os.getpid() == HERE else "elsewhere"
         return AuditReport(asked.id, where, tuple(seeds), 0.0, (), (), ())
 
     monkeypatch.setattr(auditing, "audit_question", stand_in)
-    return found
+    return ids
 
 
 def reports(questions: Sequence[Question], jobs: int) -> list[tuple[str, str]]:
-    found = audited_at_once(questions, AuditPlan(range(1), jobs=jobs), lambda _: None)
-    return [(report.question, report.title) for report, _ in found]
+    audits = audit_questions(questions, AuditPlan(range(1), jobs=jobs), lambda _: None)
+    return [(report.question, report.title) for report, _ in audits]
 
 
 @forked
-def test_reports_come_in_the_order_asked_whoever_is_done_first(
+def test_reports_come_in_the_order_of_the_questions(
     questions: list[Question], fails: list[str]
 ) -> None:
     assert reports(questions, 3) == [(question.id, "elsewhere") for question in questions]
@@ -526,12 +535,12 @@ def test_reports_come_in_the_order_asked_whoever_is_done_first(
 
 
 @forked
-def test_no_process_stays_when_nobody_listens_any_more(
+def test_no_process_stays_if_the_caller_stops_early(
     questions: list[Question], fails: list[str]
 ) -> None:
-    found = audited_at_once(questions, AuditPlan(range(1), jobs=2), lambda _: None)
-    next(found)
-    found.close()  # type: ignore[attr-defined]
+    audits = audit_questions(questions, AuditPlan(range(1), jobs=2), lambda _: None)
+    next(audits)
+    audits.close()  # type: ignore[attr-defined]
     assert multiprocessing.active_children() == []
 
 
@@ -548,7 +557,7 @@ PEAK = {"id": "peak", "kind": "peak", "of": "y", "cases": "long", "needs": "gate
         (25, 8, ["1.04x what copies takes", "expected at least 1.50x"]),
     ],
 )
-def test_a_budget_that_right_styles_come_near_is_a_fault(
+def test_a_budget_that_is_tight_for_right_styles_is_a_problem(
     tmp_path: Path, bytes_: int, hoarded: int, fault: list[str]
 ) -> None:
     copies = "# %% copies\n" + dedent(REFERENCE).replace("return", "x = x.copy()\n    return")

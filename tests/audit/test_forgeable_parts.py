@@ -1,4 +1,4 @@
-"""A part that known values pass is a fault; one that compares values that change is none."""
+"""A part that known values pass is a problem, unless it compares values that change."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ JUDGED = """
         return is_shuffled(drawn(program, count), count)
 """
 APART = ["order = driver.drawn(count)", "facts = judge.is_shuffled(order, count)"]
-# What an attacker plants: the driver is executed after a submission, by this process's exec.
+# An attack: the driver is executed after the submission, by the exec of the same process.
 FORGED = b"""
 import builtins
 _exec = builtins.exec
@@ -52,7 +52,7 @@ builtins.exec = _hooked
 """
 
 
-def faults(asked: Question) -> list[str]:
+def forgeable(asked: Question) -> list[str]:
     with GradingSession(asked) as session, np.errstate(all="ignore"):
         return list(forgeable_parts.forgeable_parts(session, 0))
 
@@ -65,7 +65,7 @@ def doubled(folder: Path, *cases: dict[str, Any], **more: Any) -> Question:
         misconceptions={"open": {"feedback": "You return x."}},
         interface="def double(x): ...",
         run=["y = double(x)"],
-        cases={f"case{at}": case for at, case in enumerate(cases)},
+        cases={f"case{number}": case for number, case in enumerate(cases)},
         **more,
     )
 
@@ -84,23 +84,23 @@ def shuffled(folder: Path, run: list[str], count: object) -> Question:
     )
 
 
-def test_a_part_of_literal_inputs_alone_is_a_fault(tmp_path: Path) -> None:
-    (found,) = faults(doubled(tmp_path, LITERAL))
-    assert found.startswith("part 1 is passed with values that are known in advance")
+def test_a_part_with_only_literal_inputs_is_a_problem(tmp_path: Path) -> None:
+    (problem,) = forgeable(doubled(tmp_path, LITERAL))
+    assert problem.startswith("part 1 is passed with values that are known in advance")
 
 
-def test_one_case_that_is_drawn_is_enough(tmp_path: Path) -> None:
-    assert faults(doubled(tmp_path, LITERAL, DRAWN)) == []
+def test_one_drawn_case_is_enough(tmp_path: Path) -> None:
+    assert forgeable(doubled(tmp_path, LITERAL, DRAWN)) == []
 
 
 @pytest.mark.parametrize("kind", ["side-effects", "peak"])
-def test_a_part_that_is_only_measured_is_a_fault(tmp_path: Path, kind: str) -> None:
+def test_a_part_that_only_measures_is_a_problem(tmp_path: Path, kind: str) -> None:
     limit = {"of": "y", "at_most": 1000} if kind == "peak" else {"of": "y"}
     measured = {"id": "measured", "kind": kind, **limit}
-    (found,) = faults(doubled(tmp_path, DRAWN, checks=[measured]))
-    assert found.startswith("no required check of part 1 compares values")
+    (problem,) = forgeable(doubled(tmp_path, DRAWN, checks=[measured]))
+    assert problem.startswith("no required check of part 1 compares values")
     values = {"id": "gate", "kind": "outputs", "of": "y"}
-    assert faults(doubled(tmp_path, DRAWN, checks=[values, measured])) == []
+    assert forgeable(doubled(tmp_path, DRAWN, checks=[values, measured])) == []
 
 
 @pytest.mark.parametrize(
@@ -114,13 +114,15 @@ def test_a_part_that_is_only_measured_is_a_fault(tmp_path: Path, kind: str) -> N
 def test_a_judgement_counts_if_recorded_results_do_not_pass_it(
     tmp_path: Path, run: list[str], count: object, is_fault: bool
 ) -> None:
-    assert bool(faults(shuffled(tmp_path, run, count))) is is_fault
+    assert bool(forgeable(shuffled(tmp_path, run, count))) is is_fault
 
 
 @pytest.mark.parametrize(
     ("run", "passes"), [(["facts = driver.both(count)"], True), (APART, False)]
 )
-def test_a_step_of_judge_is_out_of_reach(tmp_path: Path, run: list[str], passes: bool) -> None:
+def test_a_submission_cannot_replace_a_step_of_judge(
+    tmp_path: Path, run: list[str], passes: bool
+) -> None:
     asked = shuffled(tmp_path, run, COUNT)
     with GradingSession(asked) as session:
         assert session.grade(asked.reference, seed=1).verdict is Verdict.PASS
@@ -136,7 +138,7 @@ def test_a_step_of_judge_is_out_of_reach(tmp_path: Path, run: list[str], passes:
         ("np.zeros((2, 2))", "facts[0] is False, expected True"),
     ],
 )
-def test_results_that_cannot_be_judged_are_the_submission_s(
+def test_results_that_cannot_be_judged_are_the_fault_of_the_submission(
     tmp_path: Path, result: str, says: str
 ) -> None:
     asked = shuffled(tmp_path, APART, COUNT)

@@ -1,4 +1,4 @@
-"""Mutants find the holes of a question and say where each shows; a spec explains what is none."""
+"""Mutants find the holes of a question, with an input that shows each; a spec may explain some."""
 
 from __future__ import annotations
 
@@ -47,24 +47,24 @@ def of_fate(report: MutationReport, fate: MutantFate = MutantFate.SURVIVED) -> l
 
 
 def survivor(report: MutationReport) -> tuple[Mutant, Counterexample]:
-    """The one mutant that the question wrongly accepts, and an input that shows it."""
-    (found,) = of_fate(report)
-    assert found.counterexample is not None
-    return found.mutant, found.counterexample
+    """Return the one mutant that the question wrongly accepts, and an input that shows it."""
+    (trial,) = of_fate(report)
+    assert trial.counterexample is not None
+    return trial.mutant, trial.counterexample
 
 
-def shown(report: MutationReport) -> str:
-    """The page as text."""
+def page_text(report: MutationReport) -> str:
+    """Return the page as text."""
     return "\n".join(map(without_styles, render_terminal(list(mutation_page(report)), 80)))
 
 
 @pytest.fixture
 def only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Have only some mutants tried, by what they become."""
+    """Return a function that selects the mutants to try, by their new statements."""
 
-    def choose(*wanted: str) -> None:
+    def choose(*statements: str) -> None:
         def chosen(mutants: Sequence[Mutant], at_most: int | None) -> list[Mutant]:
-            return [m for m in mutants if m.becomes in wanted]
+            return [m for m in mutants if m.becomes in statements]
 
         monkeypatch.setattr(mutant_trials, "sample_mutants", chosen)
 
@@ -81,7 +81,7 @@ def test_a_hole_is_found_with_the_smallest_input_that_shows_it(tmp_path: Path) -
     killed = report.count(MutantFate.KILLED)
     assert report.score == killed / (killed + 1)
     assert sum(report.count(fate) for fate in MutantFate) == report.derived == len(report.trials)
-    page = shown(report)
+    page = page_text(report)
     for text in (
         "SURVIVES gate_backward, line 6: another bound",
         f"- {AT_ZERO['was']}",
@@ -105,7 +105,7 @@ def test_the_case_that_was_missing_kills_it(tmp_path: Path) -> None:
     assert report.count(MutantFate.EQUIVALENT) > 0  # np.where(...) of the right dtype needs no cast
 
 
-def test_a_mutant_that_some_seeds_let_through_is_flaky_and_a_fault(
+def test_a_mutant_that_passes_on_some_seeds_is_flaky_and_a_problem(
     tmp_path: Path, only: Callable[..., None]
 ) -> None:
     only(HOLE)
@@ -120,7 +120,7 @@ def test_a_mutant_that_some_seeds_let_through_is_flaky_and_a_fault(
         "the mutant of gate_backward, line 6, that reads 'return np.where(x >"
     )
     assert f"is stopped on {share}, and passes every check on seed" in problem
-    page = shown(report)
+    page = page_text(report)
     assert "FLAKY gate_backward, line 6: another bound" in page
     assert f"stopped on {share}, by gate" in page
     assert (report.score, mutation_to_json(report)["flaky"]) == (0.0, 1)
@@ -138,7 +138,7 @@ def test_a_case_that_no_check_compares_is_named(tmp_path: Path, only: Callable[.
     assert found.advice == "let gate look at zeros"
 
 
-def test_a_case_that_is_compared_and_has_few_draws_is_not_named_as_one_to_look_at(
+def test_more_draws_are_advised_for_a_case_that_a_check_already_compares(
     tmp_path: Path, only: Callable[..., None]
 ) -> None:
     only(HOLE)
@@ -176,8 +176,8 @@ def test_a_number_of_the_contract_needs_cases_at_it_and_on_both_sides(tmp_path: 
         *(("branches", f"if len(x) {one}:")
           for one in ("<= 999", "<= 1001", "<= 500", "<= 2000", "< 1000")),
     }  # fmt: skip
-    assert "SURVIVES accepted/branches.total, line" in shown(bare)
-    assert "give it cases at this bound and on both sides" in shown(bare)
+    assert "SURVIVES accepted/branches.total, line" in page_text(bare)
+    assert "give it cases at this bound and on both sides" in page_text(bare)
     assert totals(tmp_path / "b", SIZES | AT).ok
     left = {
         "in": "accepted/branches.total", "was": "if len(x) <= 1000:",
@@ -187,27 +187,29 @@ def test_a_number_of_the_contract_needs_cases_at_it_and_on_both_sides(tmp_path: 
     assert [t.mutant.becomes for t in of_fate(explained, MutantFate.EXPLAINED)] == [left["becomes"]]
 
 
-def test_a_survivor_may_be_explained_however_its_line_is_laid_out(tmp_path: Path) -> None:
+def test_the_layout_of_a_line_does_not_matter_for_its_explanation(tmp_path: Path) -> None:
     moved = BACKWARD.replace("    return np.where(x > 0,", "    return np.where(\n        x>0,")
     report = try_mutants(gate(tmp_path, AT_ZERO, reference=moved), seeds=range(2))
     assert report.ok
     assert report.score == 1.0
     assert [t.because for t in of_fate(report, MutantFate.EXPLAINED)] == [AT_ZERO["because"]]
-    assert f"is explained: {AT_ZERO['because']}" in " ".join(shown(report).split())
+    assert f"is explained: {AT_ZERO['because']}" in " ".join(page_text(report).split())
 
 
 @pytest.mark.parametrize(
     ("written", "told"),
     [(GONE, "no mutant of the reference matches"), (KILLED, "a check kills it")],
 )
-def test_an_explanation_that_explains_nothing_is_a_fault(
-    tmp_path: Path, written: dict[str, str], told: str
+def test_a_stale_explanation_is_a_problem(
+    tmp_path: Path, written: dict[str, str], problem: str
 ) -> None:
     report = try_mutants(gate(tmp_path, written), seeds=[0])
-    assert any(told in p and p.startswith("survivors[0] (gate_backward") for p in report.problems)
+    assert any(
+        problem in p and p.startswith("survivors[0] (gate_backward") for p in report.problems
+    )
 
 
-def test_a_mutant_that_hangs_is_killed_and_the_others_go_on(
+def test_a_mutant_that_hangs_is_killed_and_the_others_are_tried(
     tmp_path: Path, only: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     only("n -= 1", HOLE)
@@ -247,7 +249,7 @@ def test_a_mutant_that_overran_on_a_busy_machine_is_searched_in_the_process_of_i
     assert trial.counterexample == usual.counterexample
 
 
-def test_a_reference_that_fails_its_own_checks_is_said_to(tmp_path: Path) -> None:
+def test_a_reference_that_fails_its_own_checks_is_reported(tmp_path: Path) -> None:
     question = gate(tmp_path, reference=BACKWARD.replace("return", "x += 1\n    return"))
     manners = SideEffectsCheck(id="manners", kind="side-effects", of="grad_x")
     report = try_mutants(with_checks(question, [*question.spec.checks, manners]), seeds=[0])
@@ -265,7 +267,7 @@ def test_a_sample_is_the_same_each_time_and_part_of_a_larger_one() -> None:
     assert sample_mutants(mutants, None) == sample_mutants(mutants, 99) == mutants
 
 
-def test_what_is_known_is_reported_when_somebody_stops_it(tmp_path: Path) -> None:
+def test_mutants_tried_before_an_interrupt_are_reported(tmp_path: Path) -> None:
     steps: list[str] = []
 
     def impatient(line: str) -> None:
@@ -277,7 +279,7 @@ def test_what_is_known_is_reported_when_somebody_stops_it(tmp_path: Path) -> Non
     assert report.interrupted
     assert len(report.trials) == 3
     assert not any("a check kills it" in p for p in report.problems)  # nobody knows yet
-    assert "of those tried before you stopped it" in " ".join(shown(report).split())
+    assert "of those tried before you stopped it" in " ".join(page_text(report).split())
     assert steps[0].startswith("gate: mutant 1 of ")
 
 
@@ -294,20 +296,20 @@ classes: {z: {normal: [6, 4]}, target: {integers: [6], from: 0, to: 3, dtype: in
 
 
 def read(text: str) -> dict[str, CaseRecipe]:
-    """Cases as a spec writes them."""
+    """Return the cases of a spec."""
     cases, faults = read_cases(yaml.safe_load(text))
     assert not faults
     return cases
 
 
 def variants(name: str, reach: Reach) -> list[CaseRecipe]:
-    """Forty variants of one of the cases."""
+    """Return forty variants of one of the cases."""
     cases = read(POOLING)
-    made = [
+    changed = [
         vary_case(cases[name], list(cases.values()), random.Random(n), reach, LAYOUTS)
         for n in range(40)
     ]
-    return [case for case in made if case is not None]
+    return [case for case in changed if case is not None]
 
 
 @pytest.mark.parametrize("reach", [Reach.VALUES, Reach.SIZES, Reach.NUMBERS])
@@ -339,7 +341,7 @@ def session() -> Iterator[GradingSession]:
         yield opened
 
 
-def test_what_every_case_keeps_is_taken_to_be_meant(session: GradingSession) -> None:
+def test_inputs_keep_what_holds_in_every_case(session: GradingSession) -> None:
     evaluation = Evaluation(session.question, 1, session.bank.reference, session.bank.reference)
     domain = InputDomain(
         Evaluation(session.question, 1, session.bank.reference, session.bank.reference)

@@ -1,4 +1,4 @@
-"""Ideas are named in accepted solutions too, whose functions are replaced by those of the ideas."""
+"""Ideas are named in accepted solutions whose functions are replaced by those of the ideas."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ WITH_A_HELPER = "def relu(x):\n    return _floored(x) * 3\n"
 OF_A_HELPER = "def _floored(x):\n    return x.copy()\n"
 
 
-def made(folder: Path, variants: Mapping[str, str], accepted: str = PLAIN) -> Question:
+def planting_question(folder: Path, variants: Mapping[str, str], accepted: str = PLAIN) -> Question:
     feedback = {"killed_by": "gate", "feedback": "It is something else."}
     return question(
         folder,
@@ -63,12 +63,12 @@ def made(folder: Path, variants: Mapping[str, str], accepted: str = PLAIN) -> Qu
 
 def layers(folder: Path, idea: str, accepted: str = PLAIN) -> list[str] | None:
     """Return what stands on top of the accepted solution; None if it does not take the idea."""
-    asked = made(folder, {"idea": idea}, accepted)
-    found = plant_idea(asked, asked.accepted["plain"], asked.variants["idea"][0])
-    return None if found is None else [layer.decode().strip() for layer in found[1:]]
+    asked = planting_question(folder, {"idea": idea}, accepted)
+    sources = plant_idea(asked, asked.accepted["plain"], asked.variants["idea"][0])
+    return None if sources is None else [layer.decode().strip() for layer in sources[1:]]
 
 
-def test_what_an_idea_needs_is_brought_along(tmp_path: Path) -> None:
+def test_helpers_that_an_idea_needs_are_brought_along(tmp_path: Path) -> None:
     (wrapped,) = layers(tmp_path / "a", WRAPPED) or ("",)
     assert wrapped.endswith(WRAPPED.strip())
     helper, idea = layers(tmp_path / "b", WITH_A_HELPER) or ("", "")
@@ -89,7 +89,7 @@ def test_a_constant_that_is_bound_with_others_is_brought_with_all_that_changes_i
     tmp_path: Path,
 ) -> None:
     constants = "LOW, HIGH = 0, 1\nLOW += 2\n"
-    asked = made(tmp_path, {"idea": "def relu(x):\n    return x + LOW\n"})
+    asked = planting_question(tmp_path, {"idea": "def relu(x):\n    return x + LOW\n"})
     asked = replace(asked, reference=constants.encode() + asked.reference)
     brought, _ = (plant_idea(asked, asked.accepted["plain"], asked.variants["idea"][0]) or [])[1:]
     assert brought.decode() == "LOW, HIGH = (0, 1)\nLOW += 2"
@@ -99,17 +99,19 @@ def test_an_idea_is_named_although_only_the_reference_uses_its_function_again(
     tmp_path: Path,
 ) -> None:
     # In the reference `doubled` calls relu and is wrong as well; the accepted solution's is right.
-    asked = made(tmp_path, {"one-more": WRAPPED, "three-times": WITH_A_HELPER, "open": OF_A_HELPER})
+    asked = planting_question(
+        tmp_path, {"one-more": WRAPPED, "three-times": WITH_A_HELPER, "open": OF_A_HELPER}
+    )
     with GradingSession(asked) as session:
-        found = plant_ideas(session, 1)
-    assert found == PlantingResult(named=2, missed=(), passing=0, impossible=1)
-    assert found.named_share == 1
+        planting = plant_ideas(session, 1)
+    assert planting == PlantingResult(named=2, missed=(), passing=0, impossible=1)
+    assert planting.named_share == 1
 
 
 def test_an_audit_says_how_many_are_named_and_which_are_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = made(tmp_path, {"one-more": WRAPPED, "three-times": WITH_A_HELPER})
+    asked = planting_question(tmp_path, {"one-more": WRAPPED, "three-times": WITH_A_HELPER})
     report = audit_question(asked, seeds=(1,))
     assert report.planted == PlantingResult(2, (), 0, 0)
     assert "planted: 2 of 2 named (100%)" in text(render_terminal(list(audit_page(report)), 80))

@@ -35,7 +35,7 @@ QUESTIONS = sorted(path.stem for path in (ROOT / "questions").glob("*.y*ml"))
 
 
 def proof(question: Question, /, **changes: Any) -> Proof:
-    """A proof of a question as it is, for this program, without any audit."""
+    """Return a current proof of a question, without any audit."""
     own = Proof(
         question=question.id,
         digest=question.digest,
@@ -65,26 +65,26 @@ def question(tmp_path: Path) -> Question:
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_every_committed_proof_is_about_its_question_as_it_is(name: str) -> None:
-    """Whoever changes a question proves it anew; whether the grader changed, the audit says."""
+    """A changed question needs a new proof; the audit reports a changed grader."""
     question = bank.load([ROOT], name)
-    found = proof_status(question, PLAN)
+    status = proof_status(question, PLAN)
     again = f"drill bank audit {name} --mutants --write-proofs"
-    assert found.state in {ProofState.CURRENT, ProofState.GRADER, ProofState.LIBRARIES}, (
-        f"{found.text}; {again}"
+    assert status.state in {ProofState.CURRENT, ProofState.GRADER, ProofState.LIBRARIES}, (
+        f"{status.text}; {again}"
     )
-    assert found.proof is not None
-    assert proof_path(question).read_bytes() == found.proof.to_bytes()
-    assert {"reference", "starter", *question.ideas} <= found.proof.programs.keys()
-    assert {*question.accepted} <= {*found.proof.accepted}
-    assert (sum(found.proof.killed.values()) > 0) is (found.proof.mutants > 0)
+    assert status.proof is not None
+    assert proof_path(question).read_bytes() == status.proof.to_bytes()
+    assert {"reference", "starter", *question.ideas} <= status.proof.programs.keys()
+    assert {*question.accepted} <= {*status.proof.accepted}
+    assert (sum(status.proof.killed.values()) > 0) is (status.proof.mutants > 0)
 
 
-def test_a_proof_says_what_was_found_and_nothing_of_the_machine(question: Question) -> None:
-    def found() -> Proof:
+def test_a_proof_has_the_results_and_nothing_about_the_machine(question: Question) -> None:
+    def prove() -> Proof:
         report = audit_question(question, seeds=range(2))
         return make_proof(question, report, try_mutants(question, seeds=range(2)))
 
-    first, again = found(), found()
+    first, again = prove(), prove()
     assert first.to_bytes() == again.to_bytes()
     assert first.programs == {"reference": "passes", "starter": "gate", "open": "gate"}
     assert (first.seeds, first.digest) == (2, question.digest)
@@ -98,7 +98,7 @@ def test_a_proof_says_what_was_found_and_nothing_of_the_machine(question: Questi
     assert not [word for word in (str(question.bank), platform.node(), "second") if word in text]
 
 
-def test_where_it_depends_on_the_seed_the_proof_says_on_which_it_is_not_stopped() -> None:
+def test_a_proof_lists_the_seeds_on_which_a_program_is_not_stopped() -> None:
     cells = {
         "gate": MatrixCell.VARIES,
         "sum": MatrixCell.KILLS,
@@ -125,14 +125,14 @@ def test_where_it_depends_on_the_seed_the_proof_says_on_which_it_is_not_stopped(
         ({"seeds": 4}, PLAN, ProofState.CURRENT),
     ],
 )
-def test_a_proof_is_about_one_question_one_grader_and_so_many_seeds(
+def test_a_proof_is_about_one_question_one_grader_and_a_number_of_seeds(
     question: Question, changes: dict[str, Any], plan: AuditPlan, state: ProofState
 ) -> None:
     write(question, **changes)
     assert proof_status(question, plan).state is state
 
 
-def test_a_proof_is_no_part_of_the_question_and_a_byte_of_a_program_ends_it(
+def test_a_proof_is_outdated_when_a_byte_of_a_program_changes(
     question: Question,
 ) -> None:
     write(question)
@@ -146,7 +146,9 @@ def test_a_proof_is_no_part_of_the_question_and_a_byte_of_a_program_ends_it(
     assert proof_status(changed, PLAN).text == "the question has changed since its proof"
 
 
-def test_what_decides_is_there_and_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_grader_digest_covers_every_room_that_decides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     package = Path(proofs.__file__).parents[1]
     assert all((package / room / "__init__.py").is_file() for room in proofs.VERDICT_ROOMS)
     copy = tmp_path / "grader"
@@ -163,7 +165,7 @@ def test_what_decides_is_there_and_counts(tmp_path: Path, monkeypatch: pytest.Mo
         before = after
 
 
-def test_words_about_code_decide_nothing() -> None:
+def test_comments_and_docstrings_do_not_change_the_digest() -> None:
     source = "def f(x):\n    return x + 1\n\nclass A:\n    b = 1\n"
     worded = (
         "'Words.'\n# A comment.\ndef f(x):\n    'Words.'\n    return (x + 1)\n"
@@ -183,24 +185,24 @@ def test_words_about_code_decide_nothing() -> None:
     ],
     ids=lambda content: content[:30].decode(errors="replace"),
 )  # fmt: skip
-def test_a_damaged_proof_is_none(question: Question, content: bytes) -> None:
+def test_a_damaged_proof_counts_as_no_proof(question: Question, content: bytes) -> None:
     within = content.startswith(b'"')
     good = proof(question).to_bytes()
     proof_path(question).write_bytes(good.replace(b'"seeds": 3', content) if within else content)
-    found = proof_status(question, PLAN)
-    assert (found.state, found.proof) == (ProofState.NONE, None)
-    assert "gate.proof.json is damaged" in found.text
+    status = proof_status(question, PLAN)
+    assert (status.state, status.proof) == (ProofState.NONE, None)
+    assert "gate.proof.json is damaged" in status.text
 
 
 def test_a_huge_proof_is_not_read(question: Question) -> None:
     write(question)
     with proof_path(question).open("ab") as file:
         file.write(b" " * MAX_PROOF_BYTES)
-    found = proof_status(question, PLAN)
-    assert found.text == "no proof: expected at most 262,144 bytes in gate.proof.json, found more"
+    status = proof_status(question, PLAN)
+    assert status.text == "no proof: expected at most 262,144 bytes in gate.proof.json, found more"
 
 
-def test_what_is_no_file_is_no_proof(question: Question, tmp_path: Path) -> None:
+def test_something_else_than_a_file_is_no_proof(question: Question, tmp_path: Path) -> None:
     path = proof_path(question)
     assert proof_status(question, PLAN).text == "no proof"
     elsewhere = tmp_path / "proof.json"
@@ -209,8 +211,8 @@ def test_what_is_no_file_is_no_proof(question: Question, tmp_path: Path) -> None
     assert proof_status(question, PLAN).text.endswith("found a symbolic link")
     path.unlink()
     os.mkfifo(path)
-    said = proof_status(question, PLAN).text
-    assert said.endswith("gate.proof.json, found a pipe")
+    text = proof_status(question, PLAN).text
+    assert text.endswith("gate.proof.json, found a pipe")
     path.unlink()
     path.mkdir()
     assert proof_status(question, PLAN).state is ProofState.NONE

@@ -39,7 +39,7 @@ def listed(folder: Path, *cases: dict[str, Any], **more: Any) -> list[str]:
         variants={"open": more.pop("idle", IDLE)},
         interface=more.pop("interface", "def scores(x, block, mask=None): ..."),
         run=more.pop("run", ["y = scores(x, block, mask)"]),
-        cases={f"case{at}": case for at, case in enumerate(cases)},
+        cases={f"case{number}": case for number, case in enumerate(cases)},
         **more,
     )
     with GradingSession(asked) as session, np.errstate(all="ignore"):
@@ -95,22 +95,22 @@ def test_features_that_can_and_cannot_meet(
     tmp_path: Path, one: dict[str, Any], other: dict[str, Any], pair: str | None
 ) -> None:
     plain: dict[str, Any] = {"x": X, "block": 5, "mask": ALL}
-    found = listed(tmp_path, plain, plain, plain, plain | one, plain | other)
-    pairs = [sentence.split("has both ")[1].split(";")[0] for sentence in found]
+    sentences = listed(tmp_path, plain, plain, plain, plain | one, plain | other)
+    pairs = [sentence.split("has both ")[1].split(";")[0] for sentence in sentences]
     assert pairs == ([] if pair is None else [pair])
 
 
-def test_what_is_written_out_is_repeated_or_cut_to_another_shape(tmp_path: Path) -> None:
+def test_a_written_array_is_repeated_or_cut_to_another_shape(tmp_path: Path) -> None:
     plain: dict[str, Any] = {"x": X, "block": 1, "mask": ALL}
     small: dict[str, Any] = {"x": [[0.5, 5000.0]], "mask": {"ones": [1, 2], "dtype": "bool"}}
-    found = listed(tmp_path, plain, plain | {"mask": MASK}, plain | small)
-    assert "mask-and-x: {extends: case1, x: [[0.5, 5000.0, 0.5, 5000.0], " in found[0]
+    sentences = listed(tmp_path, plain, plain | {"mask": MASK}, plain | small)
+    assert "mask-and-x: {extends: case1, x: [[0.5, 5000.0, 0.5, 5000.0], " in sentences[0]
 
 
 def test_a_size_of_blocks_that_fits_no_axis(tmp_path: Path) -> None:
     plain: dict[str, Any] = {"x": X, "block": 2, "mask": ALL}
-    (found,) = listed(tmp_path, plain, plain | {"block": 3}, plain | {"x": LARGE})
-    assert "(block dividing no axis into equal pieces) and (x above 100 in magnitude)" in found
+    (sentence,) = listed(tmp_path, plain, plain | {"block": 3}, plain | {"x": LARGE})
+    assert "(block dividing no axis into equal pieces) and (x above 100 in magnitude)" in sentence
 
 
 def test_no_pair_is_listed_on_which_the_reference_raises(tmp_path: Path) -> None:
@@ -125,24 +125,24 @@ def test_probabilities_stay_probabilities(tmp_path: Path) -> None:
     shares: dict[str, Any] = {"simplex": [2, 4]}
     plain: dict[str, Any] = {"x": shares, "block": 2, "mask": ALL}
     even = plain | {"x": {"full": [2, 4], "value": 0.25}}
-    (found,) = listed(tmp_path, plain, plain, even, plain | {"mask": MASK})
-    assert "x: {full: [2, 4], value: 0.25}" in found
+    (sentence,) = listed(tmp_path, plain, plain, even, plain | {"mask": MASK})
+    assert "x: {full: [2, 4], value: 0.25}" in sentence
 
 
 def test_a_number_at_a_limit_that_the_interface_states(tmp_path: Path) -> None:
     plain: dict[str, Any] = {"x": X, "block": 9, "mask": ALL}
     cases = [plain, plain, plain | {"block": 7}, plain | {"x": LARGE}]
-    (found,) = listed(tmp_path, *cases, interface="def scores(x, block): # block is at least 7")
-    assert "(block at its limit 7) and (x above 100 in magnitude)" in found
+    (sentence,) = listed(tmp_path, *cases, interface="def scores(x, block): # block is at least 7")
+    assert "(block at its limit 7) and (x above 100 in magnitude)" in sentence
 
 
-def test_a_long_list_is_cut_and_says_how_much_is_left(tmp_path: Path) -> None:
+def test_a_long_list_is_cut_and_counts_the_other_pairs(tmp_path: Path) -> None:
     names = [f"x{number}" for number in range(8)]
     parameters = ", ".join(names)
     plain: dict[str, Any] = {name: {"normal": [3]} for name in names}
     cases = [plain | {name: {"normal": [3], "scale": 1000}} for name in names]
     cases += [plain | {name: [0.0, 1.0, 2.0]} for name in names]
-    found = listed(
+    sentences = listed(
         tmp_path,
         *cases,
         reference=f"def total({parameters}):\n    return {' + '.join(names)}\n",
@@ -150,8 +150,8 @@ def test_a_long_list_is_cut_and_says_how_much_is_left(tmp_path: Path) -> None:
         interface=f"def total({parameters}): ...",
         run=[f"y = total({parameters})"],
     )
-    assert len(found) == MAX_LINES + 1
-    assert re.fullmatch(r"\d+ more pairs", found[-1])
+    assert len(sentences) == MAX_LINES + 1
+    assert re.fullmatch(r"\d+ more pairs", sentences[-1])
 
 
 def test_the_audit_notes_what_is_never_combined(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What no case varies is said, with a case that would; what some case varies is not."""
+"""The audit reports what no case varies, with a case that would, and nothing else."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ REFERENCE = """
 ROWS: dict[str, Any] = {"normal": [3, 4]}
 
 
-def said(folder: Path, *cases: dict[str, Any], step: str = "scale(x, k)", **more: Any) -> list[str]:
-    """What is said of a question with these cases."""
+def remarks_on(
+    folder: Path, *cases: dict[str, Any], step: str = "scale(x, k)", **more: Any
+) -> list[str]:
+    """Return the remarks on a question with these cases."""
     asked = question(
         folder,
         reference=REFERENCE,
         variants={"open": "def scale(x, k, eps=1.0):\n    return x\n"},
         interface=more.pop("interface", "def scale(x, k): ..."),
         run=[f"y = {step}"],
-        cases={f"case{at}": case for at, case in enumerate(cases)},
+        cases={f"case{number}": case for number, case in enumerate(cases)},
         **more,
     )
     with GradingSession(asked) as session:
@@ -39,7 +41,7 @@ def said(folder: Path, *cases: dict[str, Any], step: str = "scale(x, k)", **more
 
 
 @pytest.mark.parametrize(
-    ("numbers", "told"),
+    ("numbers", "expected"),
     [
         ((0.3, 0.3), ["every case has k 0.3; add `other-k: {extends: case0, k: 0.7}`"]),
         ((2, 2), ["every case has k 2; add `other-k: {extends: case0, k: 3}`"]),
@@ -55,11 +57,11 @@ def said(folder: Path, *cases: dict[str, Any], step: str = "scale(x, k)", **more
     ],
 )
 def test_a_number_that_is_the_same_in_every_case(
-    tmp_path: Path, numbers: tuple[float, ...], told: list[str]
+    tmp_path: Path, numbers: tuple[float, ...], expected: list[str]
 ) -> None:
     shapes = ([1, 2], [3, 4])
     cases = [{"x": {"normal": shape}, "k": k} for shape, k in zip(shapes, numbers, strict=False)]
-    assert said(tmp_path, *cases) == told
+    assert remarks_on(tmp_path, *cases) == expected
 
 
 @pytest.mark.parametrize(
@@ -72,16 +74,16 @@ def test_a_number_that_is_the_same_in_every_case(
         ("k  a side", False),
     ],
 )
-def test_what_is_called_a_number_and_is_always_whole(
+def test_an_input_that_is_called_a_number_and_is_always_whole(
     tmp_path: Path, line: str, whole: bool
 ) -> None:
     cases: list[dict[str, Any]] = [{"x": {"normal": [n]}, "k": n} for n in (1, 2)]
-    found = said(tmp_path, *cases, interface=f"def scale(x, k):\n    # {line}\n    ...")
-    wanted = ["every case has k a whole number; add `other-k: {extends: case0, k: 1.75}`"]
-    assert found == wanted * whole
+    remarks = remarks_on(tmp_path, *cases, interface=f"def scale(x, k):\n    # {line}\n    ...")
+    expected = ["every case has k a whole number; add `other-k: {extends: case0, k: 1.75}`"]
+    assert remarks == (expected if whole else [])
 
 
-def test_the_case_that_is_proposed_has_a_name_that_is_free(tmp_path: Path) -> None:
+def test_the_suggested_case_has_a_free_name(tmp_path: Path) -> None:
     cases = [{"x": {"normal": [n]}, "k": 2} for n in (1, 2)]
     with GradingSession(
         question(
@@ -93,12 +95,12 @@ def test_the_case_that_is_proposed_has_a_name_that_is_free(tmp_path: Path) -> No
         )
     ) as session:
         evaluation = session.bank.new_evaluation(session.bank.reference, 0)
-        (found, *_) = (t for t in unvaried_inputs(session.question, evaluation) if " k " in t)
-    assert found == "every case has k 2; add `other-k-2: {extends: rows, k: 3}`"
+        (remark, *_) = (t for t in unvaried_inputs(session.question, evaluation) if " k " in t)
+    assert remark == "every case has k 2; add `other-k-2: {extends: rows, k: 3}`"
 
 
 @pytest.mark.parametrize(
-    ("arrays", "told"),
+    ("arrays", "expected"),
     [
         (([[1.0, -2.5]], [[3.0]], [[1.0], [2.0]]), []),
         (([1.0, -2.0], [3.0], [4.0, 5.0, 6.0]), ["always whole"]),
@@ -115,24 +117,24 @@ def test_the_case_that_is_proposed_has_a_name_that_is_free(tmp_path: Path) -> No
     ],
 )  # fmt: skip
 def test_an_array_that_is_alike_in_every_case(
-    tmp_path: Path, arrays: tuple[Any, ...], told: list[str]
+    tmp_path: Path, arrays: tuple[Any, ...], expected: list[str]
 ) -> None:
-    cases = [{"x": x, "k": 0.5 + at} for at, x in enumerate(arrays)]
-    assert said(tmp_path, *cases) == [f"x is {text}" for text in told]
+    cases = [{"x": x, "k": 0.5 + index} for index, x in enumerate(arrays)]
+    assert remarks_on(tmp_path, *cases) == [f"x is {text}" for text in expected]
 
 
-def test_a_dtype_that_is_promised_and_in_no_case(tmp_path: Path) -> None:
+def test_a_dtype_that_is_promised_and_missing_in_all_cases(tmp_path: Path) -> None:
     cases: list[dict[str, Any]] = [{"x": ROWS, "k": 0.5}, {"x": {"normal": [1]}, "k": 1.5}]
     promised = "def scale(x, k):  # x float32 or float64"
-    (text,) = said(tmp_path / "a", *cases, interface=promised)
+    (text,) = remarks_on(tmp_path / "a", *cases, interface=promised)
     assert text == "no case is float32; add `other-dtype: {extends: case0, dtype: float32}`"
-    assert said(tmp_path / "b", *cases) == []
+    assert remarks_on(tmp_path / "b", *cases) == []
     cases[1]["dtype"] = "float32"
-    assert said(tmp_path / "c", *cases, interface=promised) == []
+    assert remarks_on(tmp_path / "c", *cases, interface=promised) == []
 
 
 @pytest.mark.parametrize(
-    ("steps", "told"),
+    ("steps", "expected"),
     [
         (["y = scale(x, k)"], ["eps of scale is left out in every step"]),
         (["y = scale(x, k, eps)"], ["eps of scale is given in every step"]),
@@ -140,7 +142,7 @@ def test_a_dtype_that_is_promised_and_in_no_case(tmp_path: Path) -> None:
         (["y = scale(x, k)", "z = scale(x, k, eps=k)"], []),
     ],
 )
-def test_an_argument_with_a_default(tmp_path: Path, steps: list[str], told: list[str]) -> None:
+def test_an_argument_with_a_default(tmp_path: Path, steps: list[str], expected: list[str]) -> None:
     case: dict[str, Any] = {"x": ROWS, "k": 0.5}
     case |= {"eps": 0.25} if "eps)" in steps[0] else {}
     report = audited(
@@ -151,12 +153,12 @@ def test_an_argument_with_a_default(tmp_path: Path, steps: list[str], told: list
         run=steps,
         cases={"one": case, "other": case | dict.fromkeys({"k", "eps"} & {*case}, 1.75)},
     )
-    assert [note.removeprefix("never varied: ") for note in report.notes] == told
+    assert [note.removeprefix("never varied: ") for note in report.notes] == expected
     assert report.ok, report.problems
 
 
 @pytest.mark.parametrize(
-    ("words", "numbers", "told"),
+    ("words", "numbers", "expected"),
     [
         ("k is at least 1", (2.5, 3.0), ["no case has k at its limit 1; add "
          "`other-k: {extends: case0, k: 1}`"]),
@@ -175,18 +177,18 @@ def test_an_argument_with_a_default(tmp_path: Path, steps: list[str], told: list
         ("blocks of k, at least 1", (2.5, 3.0), []),
     ],
 )  # fmt: skip
-def test_a_number_that_is_never_at_a_limit_that_is_stated(
-    tmp_path: Path, words: str, numbers: tuple[float, float], told: list[str]
+def test_a_number_that_is_never_at_a_stated_limit(
+    tmp_path: Path, words: str, numbers: tuple[float, float], expected: list[str]
 ) -> None:
     cases: list[dict[str, Any]] = [
         {"x": {"normal": shape}, "k": k} for shape, k in zip(([1, 2], [3, 4]), numbers, strict=True)
     ]
-    assert said(tmp_path, *cases, contract=[words]) == told
+    assert remarks_on(tmp_path, *cases, contract=[words]) == expected
 
 
 def test_probabilities_that_are_never_nearly_0(tmp_path: Path) -> None:
     cases: list[dict[str, Any]] = [{"x": [[0.25, 0.75, 0.0]], "k": 0.5}, {"x": [[1.0]], "k": 1.5}]
-    told = ["x is never between 0 and 0.25 and never negative"]
-    assert said(tmp_path / "a", *cases) == told
+    expected = ["x is never between 0 and 0.25 and never negative"]
+    assert remarks_on(tmp_path / "a", *cases) == expected
     cases[1]["x"] = [[1.0 - 1e-7, 1e-7]]
-    assert said(tmp_path / "b", *cases) == ["x is never negative"]
+    assert remarks_on(tmp_path / "b", *cases) == ["x is never negative"]

@@ -1,4 +1,4 @@
-"""The records: bytes first, nothing changed or lost, shared by several, and never in the way."""
+"""The records keep bytes first, and lose or change nothing, even with several writers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ SOME = Event("begun", "2025-11-20T21:00:00+00:00", "ann", "0.1.0", "q", "b", "d"
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """Give a store in a folder that does not exist yet."""
+    """Return a store in a folder that does not exist yet."""
     return Store(tmp_path / "deep" / "home")
 
 
@@ -47,7 +48,7 @@ def finish(store: Store, number: int, verdict: str, parts: str | None = None) ->
     )  # fmt: skip
 
 
-def known(store: Store, question: str = "q") -> progress.QuestionProgress:
+def progress_with(store: Store, question: str = "q") -> progress.QuestionProgress:
     return progress.progress_of(store.read(progress.progress_events, empty={}), question, Path("b"))
 
 
@@ -62,29 +63,29 @@ def integrity(store: Store) -> str:
 @pytest.mark.parametrize("content", [b"", b"\0\xff", b"x" * 1_000_000])
 def test_the_bytes_come_back_as_they_were(store: Store, content: bytes) -> None:
     number = begin(store, content)
-    found = store.write(lambda db: events.find_attempt(db, number))
-    assert found is not None
-    attempt, back = found
-    assert back == content
+    stored = store.write(lambda db: events.find_attempt(db, number))
+    assert stored is not None
+    attempt, stored_content = stored
+    assert stored_content == content
     assert (attempt.state, attempt.verdict, attempt.seed) == ("unfinished", None, 2**63 - 1)
     assert (attempt.bank, attempt.digest, attempt.program) == ("b", "d", "0.1.0")
     assert store.write(lambda db: events.find_attempt(db, number + 1)) is None
 
 
-def test_names_of_files_that_are_no_utf_8_are_recorded_and_found(store: Store) -> None:
+def test_file_names_that_are_not_utf_8_are_recorded_and_found(store: Store) -> None:
     name = os.fsdecode(b"/home/\xff/\xc3\xa9")
     event = SOME._replace(bank=name, path=name)
     store.write(lambda db: events.begin_attempt(db, event, b""))
-    (found,) = store.read(lambda db: events.load_attempts(db, bank=name), empty=())
-    assert found.bank == "/home/\\udcff/\u00e9" == events.to_storable(name)
+    (attempt,) = store.read(lambda db: events.load_attempts(db, bank=name), empty=())
+    assert attempt.bank == "/home/\\udcff/\u00e9" == events.to_storable(name)
     assert store.read(lambda db: events.count_attempts(db, bank=name), empty=0) == 1
 
 
 def test_a_verdict_is_added_to_its_attempt_once(store: Store) -> None:
     first, second = begin(store, b"1"), begin(store, b"2")
     finish(store, second, "pass")
-    found = store.write(events.load_attempts)
-    assert [(a.id, a.state, a.seconds, a.report) for a in found] == [
+    attempts = store.write(events.load_attempts)
+    assert [(a.id, a.state, a.seconds, a.report) for a in attempts] == [
         (first, "unfinished", None, None),
         (second, "pass", 0.5, '{"format": 1}'),
     ]
@@ -92,7 +93,7 @@ def test_a_verdict_is_added_to_its_attempt_once(store: Store) -> None:
         finish(store, second, "fail")
 
 
-def test_what_was_recorded_is_never_changed(store: Store) -> None:
+def test_recorded_events_are_never_changed(store: Store) -> None:
     begin(store, b"1")
     for change in ("UPDATE events SET verdict = 'pass'", "DELETE FROM events"):
         with pytest.raises(RecordsError, match="events are never changed"):
@@ -103,25 +104,25 @@ def test_what_was_recorded_is_never_changed(store: Store) -> None:
 def test_progress_counts_verdicts_and_nothing_else(store: Store) -> None:
     begin(store, b"interrupted")
     begin(store, b"kept", what="reset")
-    assert known(store).state == "new"
+    assert progress_with(store).state == "new"
     finish(store, begin(store, b"of somebody else", what="review"), "pass")
-    assert known(store).state == "new"
+    assert progress_with(store).state == "new"
     finish(store, begin(store, b"wrong"), "fail")
-    assert (known(store).state, known(store).tries) == ("tried", 1)
+    assert (progress_with(store).state, progress_with(store).tries) == ("tried", 1)
     finish(store, begin(store, b"right"), "pass")
     finish(store, begin(store, b"wrong again"), "fail")
-    assert (known(store).state, known(store).tries) == ("passed", 3)
-    assert known(store).passed
-    assert known(store, "other") == progress.QuestionProgress()
+    assert (progress_with(store).state, progress_with(store).tries) == ("passed", 3)
+    assert progress_with(store).passed
+    assert progress_with(store, "other") == progress.QuestionProgress()
 
 
 def test_hints_and_solutions_that_were_shown_are_remembered(store: Store) -> None:
-    assert known(store) == progress.QuestionProgress()
+    assert progress_with(store) == progress.QuestionProgress()
     finish(store, begin(store, b"1"), "fail")
     for number in (1, 2):
         record(store, "hint", hint=number)
     record(store, "solution")
-    yours = known(store)
+    yours = progress_with(store)
     assert (yours.highest_hint, yours.given_up) == (2, True)
     finish(store, begin(store, b"2"), "pass")
     marks = progress.progress_of(
@@ -144,8 +145,8 @@ def test_the_latest_attempts_can_be_listed_and_all_counted(
 ) -> None:
     for name in ("a", "b", "a", "a"):
         begin(store, b"x", name)
-    found = store.write(lambda db: events.load_attempts(db, most=2, **which))
-    assert [a.id for a in found] == ids[-2:]
+    attempts = store.write(lambda db: events.load_attempts(db, most=2, **which))
+    assert [a.id for a in attempts] == ids[-2:]
     assert store.write(lambda db: events.count_attempts(db, **which)) == len(ids)
 
 
@@ -166,12 +167,15 @@ def test_one_part_more_is_asked_than_the_best_try_has_passed(
     for verdict, parts in tries:
         finish(store, begin(store, b"x"), verdict, parts)
     finish(store, begin(store, b"x", what="review"), "pass", "pass pass pass")
-    assert (known(store).parts, known(store).count_parts_asked(3)) == (passed, asked)
-    assert known(store).passed == (asked == 3 and passed != 2)
+    assert (progress_with(store).parts, progress_with(store).count_parts_asked(3)) == (
+        passed,
+        asked,
+    )
+    assert progress_with(store).passed == (asked == 3 and passed != 2)
 
 
 def test_no_lookup_of_a_grade_reads_all_attempts(store: Store) -> None:
-    """Every statement is a search in an index, and sorts starts at most."""
+    """Every statement searches an index, and only starts are sorted."""
     begin(store, b"x")
     statements: list[str] = []
 
@@ -191,10 +195,10 @@ def test_no_lookup_of_a_grade_reads_all_attempts(store: Store) -> None:
             for step in db.execute(f"EXPLAIN QUERY PLAN {statement}")
         ]
 
-    found = store.write(plans)
-    assert len(found) > 10
-    assert [step for step in found if "SCAN" in step] == []
-    assert sum("TEMP B-TREE" in step for step in found) == 1
+    query_steps = store.write(plans)
+    assert len(query_steps) > 10
+    assert [step for step in query_steps if "SCAN" in step] == []
+    assert sum("TEMP B-TREE" in step for step in query_steps) == 1
 
 
 # The file
@@ -220,7 +224,7 @@ def test_a_transaction_that_raises_leaves_nothing(store: Store) -> None:
 
 
 @pytest.mark.parametrize("damage", ["garbage", "page", "truncated"])
-def test_a_damaged_file_is_left_alone_and_said_to_be(store: Store, damage: str) -> None:
+def test_a_damaged_file_is_reported_and_left_alone(store: Store, damage: str) -> None:
     for number in range(200):
         record(store, question=f"question-{number}", path="f" * 200)
     content = store.path.read_bytes()
@@ -252,7 +256,7 @@ def test_records_of_another_version_are_left_alone(store: Store, version: int) -
             work()
 
 
-def test_a_file_without_tables_holds_nothing(store: Store) -> None:
+def test_a_file_without_tables_is_empty(store: Store) -> None:
     store.path.parent.mkdir(parents=True)
     store.path.touch()
     assert count(store) == -1
@@ -261,7 +265,7 @@ def test_a_file_without_tables_holds_nothing(store: Store) -> None:
 
 
 @pytest.mark.parametrize("home", ["/proc/nowhere", "/dev/null/home", "file"])
-def test_a_home_that_cannot_be_made(home: str, tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_created_is_an_error(home: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     store = Store(tmp_path / home)
     with pytest.raises(RecordsError, match=r"^/"):
@@ -316,7 +320,7 @@ def writer(folder: Path, name: str, rounds: int, **more: Any) -> subprocess.Pope
     return subprocess.Popen(command, text=True, env=environment, **pipes, **more)
 
 
-def test_writers_at_once_lose_nothing_from_the_very_first_opening(tmp_path: Path) -> None:
+def test_concurrent_writers_lose_nothing(tmp_path: Path) -> None:
     writers = [writer(tmp_path, f"w{n}", 20) for n in range(5)]
     numbers: list[int] = []
     for process in writers:
@@ -324,33 +328,33 @@ def test_writers_at_once_lose_nothing_from_the_very_first_opening(tmp_path: Path
         assert (process.returncode, err) == (0, "")
         numbers += map(int, out.split())
     assert sorted(numbers) == list(range(1, 101))
-    found = Store(tmp_path).read(events.load_attempts, empty=())
-    assert [a.state for a in found] == ["pass"] * 100
-    assert {a.question for a in found} == {f"w{n}" for n in range(5)}
+    attempts = Store(tmp_path).read(events.load_attempts, empty=())
+    assert [a.state for a in attempts] == ["pass"] * 100
+    assert {a.question for a in attempts} == {f"w{n}" for n in range(5)}
 
 
-def test_writers_killed_half_way_leave_what_they_had_said(tmp_path: Path) -> None:
+def test_killed_writers_keep_what_they_had_committed(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for kills in range(1, 4):
         process = writer(tmp_path, "killed", 100_000)
         assert process.stdout is not None
-        said = [int(process.stdout.readline())]
-        said += [int(process.stdout.readline()) for _ in range(kills)]
+        printed = [int(process.stdout.readline())]
+        printed += [int(process.stdout.readline()) for _ in range(kills)]
         process.send_signal(signal.SIGKILL)
-        said += map(int, process.stdout.read().split())
+        printed += map(int, process.stdout.read().split())
         process.communicate(timeout=20)
-        found = {a.id: a for a in store.read(events.load_attempts, empty=())}
-        assert set(said) <= set(found)
-        for number in said[-3:]:
-            kept = store.read(lambda db, number=number: events.find_attempt(db, number), empty=None)  # type: ignore[misc]
-            assert kept is not None
-            assert kept[1] == f"killed {found[number].seed} ".encode() * 2000
-        unfinished = [a for a in found.values() if a.state != "pass"]
+        attempts = {a.id: a for a in store.read(events.load_attempts, empty=())}
+        assert set(printed) <= set(attempts)
+        for number in printed[-3:]:
+            stored = store.read(partial(events.find_attempt, number=number), empty=None)
+            assert stored is not None
+            assert stored[1] == f"killed {attempts[number].seed} ".encode() * 2000
+        unfinished = [a for a in attempts.values() if a.state != "pass"]
         assert len(unfinished) <= kills
     assert integrity(store) == "ok"
 
 
-def test_a_full_disk_is_an_error_of_the_records_and_harms_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_is_a_records_error_and_damages_nothing(tmp_path: Path) -> None:
     writer(tmp_path, "before", 3).communicate(timeout=20)
 
     def little_room() -> None:
@@ -360,6 +364,6 @@ def test_a_full_disk_is_an_error_of_the_records_and_harms_nothing(tmp_path: Path
     _, err = process.communicate(timeout=60)
     assert process.returncode == 1
     assert "RecordsError" in err.strip().splitlines()[-1]
-    found = Store(tmp_path).read(events.load_attempts, empty=())
-    assert [a.state for a in found[:3]] == ["pass"] * 3
+    attempts = Store(tmp_path).read(events.load_attempts, empty=())
+    assert [a.state for a in attempts[:3]] == ["pass"] * 3
     assert integrity(Store(tmp_path)) == "ok"

@@ -1,4 +1,4 @@
-"""What follows from events: sittings, each with tries and hints of its own, and what is rated."""
+"""Progress follows from events: sittings with their tries and hints, and rated moments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def record(store: Store, *steps: str, **more: Any) -> None:
-    """Record what is done, a minute each: `started`, `hint 2`, `grade CONTENT VERDICT PART`."""
+    """Record steps, a minute each: `started`, `hint 2`, `grade CONTENT VERDICT PART`."""
 
     def work(db: sqlite3.Connection) -> None:
         (done,) = db.execute("SELECT count(*) FROM events").fetchone()
@@ -45,24 +45,25 @@ def record(store: Store, *steps: str, **more: Any) -> None:
     store.write(work)
 
 
-def known(store: Store, bank: Path = BANK, *, once: bool = False) -> QuestionProgress:
+def progress_in(store: Store, bank: Path = BANK, *, once: bool = False) -> QuestionProgress:
     return progress.progress_of(
         store.read(progress.progress_events, empty={}), "q", bank, once=once
     )
 
 
-def over(yours: QuestionProgress) -> list[tuple[bool, int, int, int]]:
-    """Each sitting that is over: passed, tries, misses, hints."""
-    sittings = [one for one in yours.rated_moments if not isinstance(one, str)]
+def finished_sittings(yours: QuestionProgress) -> list[tuple[bool, int, int, int]]:
+    """Return each finished sitting: passed, tries, failed tries, last hint."""
+    sittings = [moment for moment in yours.rated_moments if not isinstance(moment, str)]
     return [
-        (one.passed_in_sitting, one.tries, one.failed_tries, one.highest_hint) for one in sittings
+        (sitting.passed_in_sitting, sitting.tries, sitting.failed_tries, sitting.highest_hint)
+        for sitting in sittings
     ]
 
 
-def test_a_sitting_begins_with_tries_hints_and_parts_of_its_own(store: Store) -> None:
+def test_each_sitting_has_its_own_tries_hints_and_parts(store: Store) -> None:
     first = ("started", "hint 1", "hint 2", "grade a fail fail skipped", "grade b pass pass pass")
     record(store, *first)
-    yours = known(store)
+    yours = progress_in(store)
     assert (yours.state, yours.tries, yours.highest_hint, yours.count_parts_asked(2)) == (
         "passed",
         2,
@@ -70,7 +71,7 @@ def test_a_sitting_begins_with_tries_hints_and_parts_of_its_own(store: Store) ->
         2,
     )
     record(store, "again")
-    yours = known(store)
+    yours = progress_in(store)
     assert (yours.state, yours.tries, yours.highest_hint, yours.count_parts_asked(2)) == (
         "started",
         0,
@@ -79,7 +80,7 @@ def test_a_sitting_begins_with_tries_hints_and_parts_of_its_own(store: Store) ->
     )
     assert (yours.passed, yours.is_finished, yours.last_earlier_attempt) == (True, False, 2)
     record(store, "grade a fail pass fail", "hint 1")
-    yours = known(store)
+    yours = progress_in(store)
     assert (yours.state, yours.tries, yours.highest_hint, yours.count_parts_asked(2)) == (
         "tried",
         1,
@@ -87,38 +88,38 @@ def test_a_sitting_begins_with_tries_hints_and_parts_of_its_own(store: Store) ->
         2,
     )
     record(store, "solution")
-    yours = known(store)
+    yours = progress_in(store)
     assert (yours.state, yours.given_up, yours.is_finished, yours.passed) == (
         "passed",
         True,
         True,
         True,
     )
-    assert over(yours) == [(True, 2, 1, 2), (False, 1, 0, 1)]
+    assert finished_sittings(yours) == [(True, 2, 1, 2), (False, 1, 0, 1)]
 
 
-def test_what_is_done_after_the_end_of_a_sitting_changes_no_rating(store: Store) -> None:
+def test_events_after_the_end_of_a_sitting_change_no_rating(store: Store) -> None:
     record(store, "started", "grade a pass")
-    before = known(store).rated_moments
+    before = progress_in(store).rated_moments
     record(store, "hint 3", "grade b fail", "solution", "started", "run")
-    yours = known(store)
+    yours = progress_in(store)
     assert yours.rated_moments == before
     assert (yours.tries, yours.highest_hint, yours.given_up) == (2, 3, False)
-    assert over(yours) == [(True, 1, 0, 0)]
+    assert finished_sittings(yours) == [(True, 1, 0, 0)]
 
 
 def test_a_look_at_the_solution_ends_a_sitting_and_a_pass_after_it_is_still_a_pass(
     store: Store,
 ) -> None:
     record(store, "started", "solution", "grade a pass")
-    yours = known(store)
+    yours = progress_in(store)
     assert (yours.passed, yours.passed_in_sitting, yours.state) == (True, True, "passed")
-    assert over(yours) == [(False, 0, 0, 0)]
+    assert finished_sittings(yours) == [(False, 0, 0, 0)]
 
 
-def test_what_is_looked_at_before_the_start_is_no_sitting(store: Store) -> None:
+def test_hints_and_solutions_before_the_start_are_no_sitting(store: Store) -> None:
     record(store, "hint 1", "solution")
-    yours = known(store)
+    yours = progress_in(store)
     assert (yours.state, yours.given_up, yours.is_finished, yours.rated_moments) == (
         "new",
         True,
@@ -126,23 +127,23 @@ def test_what_is_looked_at_before_the_start_is_no_sitting(store: Store) -> None:
         [],
     )
     record(store, "started", "grade a pass")
-    assert known(store).moments == [f"2026-01-02T10:0{minute}:00+00:00" for minute in (2, 3)]
-    assert over(known(store)) == [(True, 1, 0, 1)]
+    assert progress_in(store).moments == [f"2026-01-02T10:0{minute}:00+00:00" for minute in (2, 3)]
+    assert finished_sittings(progress_in(store)) == [(True, 1, 0, 1)]
 
 
-def test_a_prediction_is_over_with_its_one_try(store: Store) -> None:
+def test_the_one_try_of_a_prediction_finishes_its_sitting(store: Store) -> None:
     record(store, "started", f"grade starter fail {NO_TRY_MARK}")
-    assert not known(store, once=True).is_finished
+    assert not progress_in(store, once=True).is_finished
     record(store, "grade a fail")
-    assert over(known(store, once=True)) == [(False, 1, 1, 0)]
-    assert not known(store).is_finished  # of a question that may be tried again
+    assert finished_sittings(progress_in(store, once=True)) == [(False, 1, 1, 0)]
+    assert not progress_in(store).is_finished  # of a question that may be tried again
     record(store, "again")
-    assert known(store, once=True).tries == 0
+    assert progress_in(store, once=True).tries == 0
     record(store, "grade a pass")
-    assert over(known(store, once=True)) == [(False, 1, 1, 0), (True, 1, 0, 0)]
+    assert finished_sittings(progress_in(store, once=True)) == [(False, 1, 1, 0), (True, 1, 0, 0)]
 
 
-def test_a_try_that_passes_a_part_anew_is_no_miss_and_a_version_is_a_try_once(
+def test_a_try_that_passes_a_further_part_has_not_failed_and_a_version_counts_once(
     store: Store,
 ) -> None:
     steps = ("started", "grade a fail fail skipped", "grade a fail fail skipped")
@@ -154,13 +155,13 @@ def test_a_try_that_passes_a_part_anew_is_no_miss_and_a_version_is_a_try_once(
         "grade b fail pass fail",
     )
     record(store, f"grade typo error {NO_TRY_MARK}", "grade d pass pass pass")
-    assert over(known(store)) == [(True, 4, 2, 0)]
+    assert finished_sittings(progress_in(store)) == [(True, 4, 2, 0)]
 
 
-def test_a_question_that_changed_keeps_what_was_rated(store: Store) -> None:
+def test_a_question_that_changed_keeps_its_ratings(store: Store) -> None:
     record(store, "started", "grade a pass", digest="one")
     record(store, "again", "grade b pass", digest="other")
-    assert over(known(store)) == [(True, 1, 0, 0)] * 2
+    assert finished_sittings(progress_in(store)) == [(True, 1, 0, 0)] * 2
 
 
 @pytest.mark.parametrize("detail", ['{"part":1,"number":2}', "{broken", "null", "[]"])
@@ -168,10 +169,10 @@ def test_only_a_wrong_answer_to_a_follow_up_is_rated_whatever_its_detail(
     store: Store, detail: str
 ) -> None:
     record(store, "started", "grade a pass", f"discussed pass {detail}", f"discussed fail {detail}")
-    assert known(store).rated_moments[1:] == ["2026-01-02T10:03:00+00:00"]
+    assert progress_in(store).rated_moments[1:] == ["2026-01-02T10:03:00+00:00"]
 
 
-def test_runs_begin_anew_with_each_sitting(store: Store) -> None:
+def test_each_sitting_counts_its_own_runs(store: Store) -> None:
     def used() -> int:
         return store.read(lambda db: progress.runs_used(db, "q", str(BANK)), empty=-1)
 
@@ -190,42 +191,42 @@ def test_a_sitting_belongs_to_one_bank_and_moves_with_it(store: Store, tmp_path:
         (bank / "questions" / "q.yaml").touch()
     record(store, "started", "grade a pass", "again", bank=str(one))
     record(store, "started", "hint 1", bank=str(other))
-    assert (known(store, one).passed, known(store, one).highest_hint) == (True, 0)
-    assert (known(store, other).passed, known(store, other).highest_hint) == (False, 1)
+    assert (progress_in(store, one).passed, progress_in(store, one).highest_hint) == (True, 0)
+    assert (progress_in(store, other).passed, progress_in(store, other).highest_hint) == (False, 1)
     moved = one.rename(tmp_path / "moved")
     record(store, "grade b fail", bank=str(moved))
-    yours = known(store, moved)
+    yours = progress_in(store, moved)
     assert (yours.passed, yours.tries, len(yours.rated_moments)) == (True, 1, 1)
     marks = progress.progress_of(store.read(progress.progress_events, empty={}), "q", moved).marks
-    assert [one.sitting for one in marks.values()] == [1, 2]  # of a bank that moved as well
+    assert [mark.sitting for mark in marks.values()] == [1, 2]  # a bank that moved keeps its marks
 
 
-def test_events_count_in_their_order_whatever_the_clock_said(store: Store) -> None:
+def test_events_count_in_their_order_even_if_the_clock_was_set(store: Store) -> None:
     record(store, "started", "grade a pass", at="2026-05-01T00:00:00+00:00")
     record(store, "again", "hint 1", "grade a pass", at="2025-01-01T00:00:00+00:00")
-    assert over(known(store)) == [(True, 1, 0, 0), (True, 1, 0, 1)]
+    assert finished_sittings(progress_in(store)) == [(True, 1, 0, 0), (True, 1, 0, 1)]
 
 
 def test_thousands_of_events_are_one_query_and_one_pass(store: Store) -> None:
     sitting = ("grade a fail", "hint 1", "grade b pass", "again")
     record(store, "started", *sitting * 2000, at=SOME.at)
-    asked: list[str] = []
+    queries: list[str] = []
 
     def work(db: sqlite3.Connection) -> progress.ProgressEvents:
-        db.set_trace_callback(asked.append)
+        db.set_trace_callback(queries.append)
         return progress.progress_events(db)
 
-    found = store.read(work, empty={})
-    assert len(asked) == 1
-    assert over(progress.progress_of(found, "q", BANK)) == [(True, 2, 1, 1)] * 2000
+    recorded = store.read(work, empty={})
+    assert len(queries) == 1
+    assert finished_sittings(progress.progress_of(recorded, "q", BANK)) == [(True, 2, 1, 1)] * 2000
 
 
 def test_attempts_know_their_sitting_and_its_hints(store: Store) -> None:
     record(
         store, "hint 1", "hint 2", "grade a pass", "again", "grade b fail", "hint 1", "grade c fail"
     )
-    found = progress.progress_of(store.read(progress.progress_events, empty={}), "q", BANK).marks
-    assert [*found.values()] == [
+    marks = progress.progress_of(store.read(progress.progress_events, empty={}), "q", BANK).marks
+    assert [*marks.values()] == [
         (1, 2, False, 0, 1),
         (2, 0, False, 0, 1),
         (2, 1, False, 0, 2),
