@@ -209,7 +209,12 @@ class _QuestionAudit:
             bank_error = str(error)
         self._note_impossible_answers()
         budgets = tuple(self.matrix.budgets(self.accepted_budgets))
-        remarks = [*_remarks_on_text(self.question), *self._remarks_on_plants()]
+        remarks = list(_remarks_on_text(self.question))
+        planted = self.planted
+        if planted is not None and planted.named_share < MIN_NAMED_SHARE:
+            count = planted.named + len(planted.missed)
+            text = f"{planted.named} of {count} ideas planted in accepted solutions are named"
+            remarks.append(Remark("planted", text))
         if bank_error is not None:
             problems = [bank_error]
         else:
@@ -228,7 +233,7 @@ class _QuestionAudit:
             trivial=tuple(self.trivial),
             accepted=tuple(self.accepted),
             budgets=budgets,
-            planted=self.planted,
+            planted=planted,
         )
 
     def _say(self, line: str) -> None:
@@ -284,13 +289,6 @@ class _QuestionAudit:
                 f"the trivial answers {', '.join(names)} could not be made: what is checked is not "
                 "what the functions return"
             )
-
-    def _remarks_on_plants(self) -> Iterator[Remark]:
-        planted = self.planted
-        if planted is not None and planted.named_share < MIN_NAMED_SHARE:
-            count = planted.named + len(planted.missed)
-            text = f"{planted.named} of {count} ideas planted in accepted solutions are named"
-            yield Remark("planted", text)
 
     def _problems(self, budgets: Iterable[Budget]) -> list[str]:
         """Return all problems, doubts of the reference first: others may follow from them."""

@@ -193,7 +193,7 @@ def _failing_cases(
 
 
 def _judged_elsewhere(evaluation: Evaluation) -> RemoteProgram:
-    """Return the reference as if it were a submission, whose results another process judges."""
+    """Return the reference as if it were a submission: another process judges its results."""
     return replace(evaluation.reference, judge_program=lambda: evaluation.reference)
 
 

@@ -79,15 +79,10 @@ def try_mutants(
     at_most: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> MutationReport:
-    """Try the mutants of a question's reference, or a sample of them.
+    """Try the mutants of a question's reference on every seed, or a sample of `at_most`.
 
-    After a KeyboardInterrupt the report covers the mutants that were tried before.
-
-    Args:
-        question: must pass its audit.
-        seeds: each mutant is tried on all of them.
-        at_most: size of the sample (default: all mutants).
-        progress: is called with a line on each mutant.
+    After a KeyboardInterrupt the report covers the mutants that were tried before.  `progress` gets
+    a line on each mutant.
     """
     began = time.perf_counter()
     mutants: Sequence[Mutant] = ()

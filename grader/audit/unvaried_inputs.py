@@ -70,16 +70,13 @@ def unvaried_inputs(question: Question, evaluation: Evaluation) -> Iterator[str]
         if sentence and len(values) > 1:
             yield sentence
 
-    if has_arrays and dtypes == {"float64"} and _promises_float32(question):
+    promises = [text for part in question.spec.parts for text in (part.interface, *part.contract)]
+    promises_float32 = any("float32" in text for text in promises)
+    if has_arrays and dtypes == {"float64"} and promises_float32:
         first_case = next(iter(evaluation.cases))
         further_case = _case_with_value(question, first_case, "dtype", "float32")
         yield f"no case is float32; add {further_case}"
     yield from _default_sentences(question)
-
-
-def _promises_float32(question: Question) -> bool:
-    parts = question.spec.parts
-    return any("float32" in text for part in parts for text in (part.interface, *part.contract))
 
 
 # -- numbers --------------------------------------------------------------------------------------

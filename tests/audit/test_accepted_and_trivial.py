@@ -136,7 +136,7 @@ LEAKY = "import numpy as np\n\ndef relu(x):\n    return np.where(x > 0, x, 0.01 
 
 
 @pytest.mark.parametrize(
-    ("sources", "problem", "held"),
+    ("sources", "problem", "passed"),
     [
         ({"loops": LOOPS}, "", [("loops", 2)]),
         (

@@ -197,7 +197,7 @@ def test_the_layout_of_a_line_does_not_matter_for_its_explanation(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "problem"),
     [(GONE, "no mutant of the reference matches"), (KILLED, "a check kills it")],
 )
 def test_a_stale_explanation_is_a_problem(
