@@ -56,9 +56,6 @@ from grader.sandbox.worker.protocol import MOVED_BOUND_RULE
 
 MUTANT_NAME = "mutant"
 
-# Time limit of a call, in seconds.  No reference takes the minimum, even on a busy machine.
-MIN_CALL_SECONDS = 1.0
-CALL_TIME_FACTOR = 30.0  # times the longest call of the reference
 PATIENCE_FACTORS = (1, 3)  # a mutant gets a second try, so that a busy machine does not kill it
 SEARCH_TIME_FACTOR = 8  # other inputs may take this much longer; a slower call counts as hanging
 
@@ -66,7 +63,6 @@ MAX_COUNTED_AXES = 3  # integers up to here mostly count axes, and every mutant 
 MIN_NUMBER_WITH_NEIGHBORS = 100  # code may use the neighbors or the root of larger integers
 
 SEARCH_SEEDS = range(7001, 7009)  # no audit uses these
-MAX_REFERENCE_SECONDS = 0.1  # inputs on which the reference takes longer are left out
 MAX_SEARCHED_ENTRIES = 20_000  # with more entries a right but slow program would seem to hang
 CURVE_TOLERANCE = 1e-4  # absolute, relative to the curve's highest point
 MAX_ADVISED_CHECKS = 3
@@ -263,7 +259,7 @@ class _MutantTrier:
                     evaluation.reference_outcome(check.run, case)
                     # Results are remembered: the second time they take next to nothing.
                     seconds = time.perf_counter() - began
-                    self.call_seconds = max(self.call_seconds, CALL_TIME_FACTOR * seconds)
+                    self.call_seconds = max(self.call_seconds, MUTANT_CALL_FACTOR * seconds)
             kill = self._find_kill(evaluation)
             if kill is not None:
                 raise BankProgramError(f"the reference does not pass {kill.check}: audit it first")

@@ -39,7 +39,6 @@ from grader.model.limits import MAX_PROOF_BYTES
 from grader.model.number_format import format_count
 from grader.model.question import Question
 
-MAX_PROOF_BYTES = 1 << 18  # the longest known proof takes 10 KB
 ShortText = Annotated[str, Field(max_length=60)]
 RecordedCount = Annotated[int, Field(ge=0, le=1_000_000)]
 VERDICT_ROOMS = (
