@@ -28,8 +28,7 @@ from grader.cases import step_syntax
 from grader.cases.recipe import RESERVED, read_cases, run_inputs
 from grader.grading.kinds import registry
 from grader.model.errors import BankError, did_you_mean
-from grader.model.limits import MAX_SOURCE
-from grader.model.question import Question, Step, assignment_of
+from grader.model.question import Question, assignment_of
 from grader.model.spec import (
     AcceptedSolution,
     Idea,
@@ -41,6 +40,7 @@ from grader.model.spec import (
     source_key_path,
 )
 from grader.model.spec import StrictModel as Model
+from grader.model.steps import Step
 
 MAX_SETTINGS = 24  # each is a program that every failing grade may have to run
 _PROGRAMS = ("starter", "reference", "driver")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from contextlib import suppress
 
-from grader.model.question import Argument, Owner, Step
+from grader.model.steps import Argument, Owner, Step
 
 MAX_TEXT = 200  # characters of a step
 VJP = "vjp"  # gradients by torch; implemented in the worker

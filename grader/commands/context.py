@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from grader import bank
 from grader.model.errors import UsageError
-from grader.model.question import PERIOD, Question
+from grader.model.number_sets import PERIOD
+from grader.model.question import Question
 from grader.model.version import __version__
 from grader.records import events, interviews, progress
 from grader.records.events import Attempt, D, Event, EventName, RecordsError, Store, T

@@ -15,7 +15,6 @@ import numpy as np
 from grader.cases.recipe import CaseRecipe, Recipe
 from grader.grading.evaluation import Evaluation
 from grader.model.number_format import format_shape
-from grader.model.question import Scalar, Step
 from grader.model.report import (
     NON_FAILING_VERDICTS,
     Breakdown,
@@ -26,6 +25,7 @@ from grader.model.report import (
     Verdict,
 )
 from grader.model.spec import Check
+from grader.model.steps import Scalar
 from grader.sandbox.client import LimitExceeded, WorkerError
 from grader.sandbox.messages import ProgramError
 

@@ -38,8 +38,8 @@ from grader.grading.values import (
     to_array,
     to_floats,
 )
-from grader.model.question import Step
 from grader.model.report import Bars
+from grader.model.steps import Step
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import Inputs, Measured, Outcome, ProgramError
 from grader.sandbox.remote_program import RemoteProgram

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from grader.model.number_format import format_count, join_words
-from grader.model.question import PERIOD
+from grader.model.number_sets import PERIOD
 from grader.model.report import Report
 
 RESULTS_FORMAT = 4

@@ -2,59 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from grader.model.signatures import required_signatures
+from grader.model.steps import Owner, Step
 
 if TYPE_CHECKING:
     from grader.model.spec import Idea, Spec
-
-MAX_SETS = 12  # of numbers to draw
-PERIOD = math.lcm(*range(1, MAX_SETS + 1))  # seeds so far apart draw the same ones
-Scalar = None | bool | int | float | str
-Owner = Literal["submission", "torch", "driver", "judge"]
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """An argument of a step: a name to look up, a literal, or a list of these."""
-
-    name: str | None
-    literal: Scalar = None
-    keyword: str | None = None
-    items: tuple[Argument, ...] | None = None  # of a list
-
-    @property
-    def names_read(self) -> tuple[str, ...]:
-        """The names in it."""
-        return tuple(a.name for a in self.items or (self,) if a.name is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One assignment of a call: `targets = function(arguments)`."""
-
-    text: str  # as written, for messages
-    targets: tuple[str, ...]
-    unpack: bool  # whether the result is a tuple to be spread over the targets
-    owner: Owner
-    function: str
-    arguments: tuple[Argument, ...]
-
-    @property
-    def names_read(self) -> tuple[str, ...]:
-        """Names that must exist before the step runs."""
-        return tuple(name for argument in self.arguments for name in argument.names_read)
-
-    @property
-    def is_backward(self) -> bool:
-        """Whether gradients are asked of torch, rather than a function called."""
-        return self.owner == "torch" and self.function == "vjp"
 
 
 @dataclass(frozen=True, slots=True)

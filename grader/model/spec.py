@@ -16,7 +16,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from grader.model.limits import GRADE_SECONDS
 from grader.model.number_format import short
-from grader.model.question import MAX_SETS, Step
+from grader.model.number_sets import MAX_SETS
+from grader.model.steps import Step
 
 MAX_PARTS = 9
 Level = Literal["warm-up", "core", "senior"]

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grader.model.question import Question, Step
+from grader.model.question import Question
+from grader.model.steps import Step
 from grader.reports.text_layout import escape_line
 from grader.sandbox.worker.wire import Tensor
 

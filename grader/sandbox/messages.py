@@ -12,9 +12,8 @@ from typing import Any, TypeVar, cast
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from grader.model.limits import MAX_KEPT_NAME_LENGTH
-from grader.model.question import Argument, Step
 from grader.model.report import ExceptionRecord, Frame
+from grader.model.steps import Argument, Step
 from grader.sandbox.client import ProtocolViolation
 from grader.sandbox.worker import protocol
 from grader.sandbox.worker.limits import (

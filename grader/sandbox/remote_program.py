@@ -23,7 +23,8 @@ from grader.model.limits import (
 )
 from grader.model.mutants import Mutant, normalize_source
 from grader.model.number_format import format_count
-from grader.model.question import Step, Support
+from grader.model.question import Support
+from grader.model.steps import Step
 from grader.sandbox import OutOfTime, notebook_cells
 from grader.sandbox.client import (
     CallTimeout,

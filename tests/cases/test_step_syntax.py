@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.cases.step_syntax import StepError, parse_step
-from grader.model.question import Argument
+from grader.model.steps import Argument
 
 ARGUMENT = "expected a name, a literal or a list of these as an argument"
 NO_CALL = "expected one assignment of a call"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.grading.kinds import registry
-from grader.model.question import Argument, Owner, Question, Step
+from grader.model.question import Question
+from grader.model.steps import Argument, Owner, Step
 from tests.model.test_spec import SPEC
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from grader.cases.step_syntax import parse_step
-from grader.model.question import Step
+from grader.model.steps import Step
 from grader.sandbox.client import RequestLimits, WorkerClient, WorkerDied
 from grader.sandbox.messages import Inputs, Outcome
 from grader.sandbox.remote_program import RemoteProgram

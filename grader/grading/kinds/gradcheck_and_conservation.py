@@ -25,8 +25,8 @@ from pydantic import Field
 from grader.cases.recipe import assigned_names, run_inputs, steps_producing
 from grader.grading.kinds.base import CaseTrial, Kind, api
 from grader.model.number_format import format_number, format_shape
-from grader.model.question import Step
 from grader.model.spec import Name, NameReference, Show, TolerantCheck, yaml_key
+from grader.model.steps import Step
 
 RELATIVE_TOLERANCE = 1e-7
 ERROR_FACTOR = 20.0  # times the estimated error of a numerical difference

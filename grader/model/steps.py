@@ -1,0 +1,47 @@
+"""Steps of a run: each assigns the results of one function call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Scalar = None | bool | int | float | str
+Owner = Literal["submission", "torch", "driver", "judge"]
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """Argument of a step: a name to look up, a literal, or a list of these."""
+
+    name: str | None
+    literal: Scalar = None
+    keyword: str | None = None
+    items: tuple[Argument, ...] | None = None  # of a list
+
+    @property
+    def names_read(self) -> tuple[str, ...]:
+        """Return the names in the argument."""
+        entries = self.items or (self,)
+        return tuple(entry.name for entry in entries if entry.name is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One assignment of a call: `targets = function(arguments)`."""
+
+    text: str  # as written, for messages
+    targets: tuple[str, ...]
+    unpack: bool  # True if the result is a tuple to spread over the targets
+    owner: Owner
+    function: str
+    arguments: tuple[Argument, ...]
+
+    @property
+    def names_read(self) -> tuple[str, ...]:
+        """Return the names that must exist before the step runs."""
+        return tuple(name for argument in self.arguments for name in argument.names_read)
+
+    @property
+    def is_backward(self) -> bool:
+        """Return True if the step asks torch for gradients instead of calling a function."""
+        return self.owner == "torch" and self.function == "vjp"
