@@ -75,7 +75,7 @@ def imported_modules(path: Path, modules: Collection[str]) -> set[str]:
 
     `from package import module` counts as an import of the module only.
     """
-    names = set()
+    names = set[str]()
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Collection, Iterator
 
 from grader.forms.base import UnreadableAnswer
-from grader.forms.quantities import RequestedQuantity, parse_fraction, unit_of
+from grader.forms.quantities import RequestedQuantity, parse_fraction
 from grader.forms.quantities import read_quantity as read_number
+from grader.forms.units import unit_of
 from grader.model.errors import did_you_mean
 from grader.model.spec import FollowUp, KeyPath
 

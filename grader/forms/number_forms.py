@@ -14,7 +14,8 @@ from grader.forms.base import (
     raise_or_collect,
     read_answers,
 )
-from grader.forms.quantities import UNITS, base_unit, parse_fraction, parse_quantity, unit_of
+from grader.forms.quantities import parse_fraction, parse_quantity
+from grader.forms.units import UNITS, base_unit, unit_of
 from grader.model.question import Question
 from grader.model.spec import KeyPath, Spec
 

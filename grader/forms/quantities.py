@@ -1,9 +1,15 @@
-"""Read the number of an answer: `14 GB`, `about 37 users`, `8192 * 131072 B = 1.07 GB`.
+"""Parse the quantity of an answer: `14 GB`, `about 37 users`, `8192 * 131072 B = 1.07 GB`.
+
+An answer is an equation of amounts, of which the last one counts:
+
+    answer  = amount {"=" amount}
+    amount  = sum [unit]                       a single unit at the end is that of the whole sum
+    sum     = product {("+" | "-") product}
+    product = factor {("*" | "/") factor}
+    factor  = ("+" | "-") factor | (number | "(" sum ")") {unit | "**" factor}
 
 The text is data: it is read token by token and never run.  Every number is a float, so that no
 power can take all memory.  docs/forms.md has the rules.
-
-The decimal prefixes of bytes are powers of 1000 (SI), the binary ones of 1024 (IEC 80000-13).
 """
 
 from __future__ import annotations
@@ -11,79 +17,39 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from grader.forms.base import UnreadableAnswer
-
-_DECIMAL = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
-_WORK = {f"{letter}FLOP": size for letter, size in _DECIMAL.items()}
-_BYTES = {f"{letter}B": size for letter, size in _DECIMAL.items()} | {
-    f"{letter}iB": 1024.0**power for power, letter in enumerate("KMGTP", 1)
-}
-UNITS: dict[str, tuple[str, dict[str, float]]] = {
-    "1": ("a pure number", {"": 1.0, "1": 1.0, "%": 0.01}),
-    "B": ("an amount of memory", _BYTES),
-    "FLOP": ("an amount of work", _WORK),
-    "s": ("a time", {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}),
-    "FLOP/B": ("work per byte", {"FLOP/B": 1.0}),
-    "B/s": ("a bandwidth", {f"{name}/s": size for name, size in _BYTES.items()}),
-    "FLOP/s": (
-        "a rate of work",
-        {f"{name}{per}": size for per in ("/s", "S") for name, size in _WORK.items()},
-    ),
-}  # by the unit of an answer: what it measures, and each unit that may be written, in it
-_COUNTED = ("tok", "user", "sample", "sequence", "request", "step")
-for _noun in _COUNTED:
-    UNITS[_noun] = ("a count", {_noun: 1.0})
-    UNITS[f"{_noun}/s"] = ("a rate", {f"{_noun}/s": 1.0})
-    UNITS[f"B/{_noun}"] = ("memory", {f"{name}/{_noun}": size for name, size in _BYTES.items()})
-_FACTORS = {
-    name: (size, unit) for unit, (_, known) in UNITS.items() for name, size in known.items()
-}
-_PHYSICAL = ("B", "FLOP", "s")
-
-
-def _scales(*bases: str) -> dict[str, float]:
-    """Return a size for every unit, made of one for each base unit."""
-    sizes = {name: math.log(n) for n, name in enumerate(bases, 3)}
-    return {
-        unit: sizes.get(whole, 1.0) / sizes.get(per, 1.0)
-        for unit in UNITS
-        for whole, _, per in [unit.partition("/")]
-    }
-
-
-# Units are checked by numbers: a result must scale as its unit does.
-_SCALES = _scales(*_PHYSICAL, *_COUNTED)
-_UNCOUNTED = _scales(*_PHYSICAL)  # tokens and users are pure numbers
-_PREFIXED = re.compile(
-    r"((?:kilo|mega|giga|tera|peta|kibi|mebi|gibi|tebi|[kmgtp]i?)?)"
-    r"(?:(?P<B>b(?:ytes?|s?))|(?P<FLOP>flops?))",
-    re.IGNORECASE,
+from grader.forms.units import (
+    BIT_UNIT,
+    COUNTED_NOUNS,
+    DIMENSION_SCALES,
+    PHYSICAL_SCALES,
+    PHYSICAL_UNITS,
+    UNITS,
+    UNITS_BY_NAME,
+    Unit,
+    find_unit,
 )
-_BITS = re.compile(r"b|[KMGTP]i?bs?")  # Gb may be gigabits
-_NO_NOUN = re.compile(
-    r"\w|or|[kmgtp]i?bs?|.*(?:bits?|bps)|(?:day|week|month|year)s?", re.IGNORECASE
-)
-_SPELLED = {
-    word: unit
-    for unit, words in {
-        "%": "percent",
-        "s": "sec secs second seconds",
-        "ms": "msec millisecond milliseconds",
-        "us": "\u00b5s usec microsecond microseconds",
-        "ns": "nsec nanosecond nanoseconds",
-        "min": "mins minute minutes",
-        "h": "hr hrs hour hours",
-        "tok": "token tokens",
-    }.items()
-    for word in words.split()
-} | {f"{noun}s": noun for noun in _COUNTED}
+
+MAX_ANSWER_LETTERS = 300
+EQUATION_TOLERANCE = 0.01  # relative; the sides of an equation may also differ in the last digit
+
 _MULTIPLES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12, "thousand": 1e3,
               "million": 1e6, "billion": 1e9, "trillion": 1e12}  # fmt: skip
+_PRECEDENCE = {"unit of sum": 0, "+": 1, "-": 1, "*": 2, "/": 2, "unit": 3, "**": 4}
+_SIGN_PRECEDENCE = 3  # -2**2 is -4
+_OPERATIONS = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "**": operator.pow,
+}
 
+# Characters that mean the same in an answer.
 _SAME = str.maketrans(
     "\u00a0\u2007\u2009\u202f`\u00d7\u00b7\u22c5\u2219\u2212\u00f7\u2019\u03bc",
     "     ****-/'\u00b5",
@@ -102,128 +68,116 @@ _TOKEN = re.compile(
     | (?P<sign>\*\*|[-+*/()^]|(?<!\b0)[xX](?=\s*[\d(.]))""",
     re.ASCII | re.VERBOSE,
 )
+_SIGNS = {"^": "**", "x": "*", "X": "*"}
 _COMMAS = re.compile(r"\d+(?:,\d+)+", re.ASCII)
 _WORD = r"[A-Za-z\u00b5]+(?:_[A-Za-z]+)*"
 _UNIT = re.compile(rf"(?:%|{_WORD})(?:(?:\s*/\s*|\s+per\s+){_WORD})*")
 _PER = re.compile(r"\s*/\s*|\s+per\s+")
 _MULTIPLE = re.compile(r"\s*([A-Za-z]+?)(s?)(?![\w/])")
+_REMARK = re.compile(r"\(((?:[^()]|\([^()]*\))*)\)?")
+_ARITHMETIC = re.compile(r"[\d\s.,*x^+/()-]*\d[\d\s.,*x^+/()-]*")  # in a remark
 _ABOUT = re.compile(r"\b(?:about|approx(?:imately|\.)?|roughly|around|ca\.?|circa)(?!\w)", re.I)
+_LEADING_DASH = re.compile(r"^(\s*)\u2013")
 _EQUALS = re.compile(
     r"(?<![<>!])(?::?=+>?|[-~]>|[\u2192\u21d2]|[~\u2248\u223c]=?)(?:\s*[~\u2248\u223c])*"
 )
+_PRODUCT = re.compile(r"[*/xX]\s*[\d.(]")
 _RANGE = re.compile(
     r"\s*\d[\d.,]*(?:\s*(?:[\u2013\u2014]|\.\.+|to\b|or\b)\s*|-)\d[\d.,]*(?![\d.,]|\s*[-+*/^(x])"
 )
-_PRODUCT = re.compile(r"[*/xX]\s*[\d.(]")
-_ARITHMETIC = re.compile(r"[\d\s.,*x^+/()-]*\d[\d\s.,*x^+/()-]*")
-_REMARK = re.compile(r"\(((?:[^()]|\([^()]*\))*)\)?")
 _LITERAL = re.compile(
     r"(?:[-+*/()^\u00d7\u2212\s]|(?<!\d\s)[\d._]|(?<!\b0),(?=\d{3}(?!\d))|(?<=\d)[eE](?=[-+\d]))*"
-    rf"(?:{'|'.join(_FACTORS)}|bytes?|sec|seconds|[\u00b5\u03bc]s)?\s*"
+    rf"(?:{'|'.join(UNITS_BY_NAME)}|bytes?|sec|seconds|[\u00b5\u03bc]s)?\s*"
 )
-_REMARKS = set(re.findall(r"\w+", "of the in all total each a an per only exactly rounded up down"))
-_MOST_LETTERS = 300  # of an answer
-_OPERATIONS: dict[str, tuple[int, Callable[[float, float], float]]] = {
-    "whole": (0, operator.mul),  # a unit behind all of it
-    "+": (1, operator.add),
-    "-": (1, operator.sub),
-    "*": (2, operator.mul),
-    "/": (2, operator.truediv),
-    "unit": (3, operator.mul),
-    "**": (4, operator.pow),
-}
-_UNARY = 3
-_AGREE = 0.01  # two sides of an equation may differ by this share, or in the last digit written
+_REMARK_WORDS = {"of", "the", "in", "all", "total", "each", "a", "an", "per", "only", "exactly",
+                 "rounded", "up", "down"}  # fmt: skip
+_MAYBE_UNIT = re.compile(  # words that are not taken for nouns
+    r"\w|or|[kmgtp]i?bs?|.*(?:bits?|bps)|(?:day|week|month|year)s?", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedQuantity:
-    """An answer as it is asked for."""
+    """The quantity that a question asks for."""
 
-    expected_form: str = ""  # what is said if there is no number
-    unit: str = "1"
-    about: str = ""  # its name and the question: their words may stand behind the number
-    is_literal: bool = False  # whether nothing is forgiven
-    any_noun: bool = False  # whether nouns need not be of the question, and are pure numbers
+    expected_form: str = ""  # opening of the message if there is no number
+    unit: str = "1"  # base unit
+    about: str = ""  # name and question: their nouns may follow a number
+    is_literal: bool = False  # refuse remarks, nouns and equations
+    any_noun: bool = False  # let any noun follow a number, and take counts for pure numbers
 
-    def is_noun_of_question(self, word: str) -> bool:
-        """Return True if a word is a noun of the question, or says nothing, and is no unit."""
-        base = _FACTORS.get(_canonical(word), (1.0, ""))[1]
-        nouns = map(_stem, re.findall("[a-z]+", self.about.lower()))
-        if word in _REMARKS or _stem(word.lower()) in nouns:
-            return base not in _PHYSICAL
-        return self.any_noun and not base and not _NO_NOUN.fullmatch(word)
+    def is_noun(self, word: str) -> bool:
+        """Return True if a word may follow a number and has no unit.
+
+        Nouns of the question may, and remarks such as "each".
+        """
+        unit = find_unit(word)
+        nouns = (_stem(noun) for noun in re.findall("[a-z]+", self.about.lower()))
+        if word in _REMARK_WORDS or _stem(word.lower()) in nouns:
+            return unit is None or unit.base not in PHYSICAL_UNITS
+        return self.any_noun and unit is None and not _MAYBE_UNIT.fullmatch(word)
 
     def asks_for_unit(self, word: str) -> bool:
         """Return True if the question asks for a number of these: "in percent"."""
         return bool(re.search(rf"\bin {re.escape(word)}(?!\w)", self.about))
 
-    def unit_factor(self, words: str) -> tuple[float, str] | None:
-        """Return the size and the base unit of what was written, or None if it is no unit.
+    def find_unit(self, words: str) -> Unit | None:
+        """Return the unit that words spell, or None if they do not.
 
-        Nouns of the question have no unit: `37 users`, `96 KiB per token`.
+        Nouns at the end are left out: `96 KiB per token`.  `37 users` has the base unit "".
         """
         if self.unit == "1" and self.asks_for_unit(words):
-            return 1.0, "1"
-        parts, known = _PER.split(words), UNITS[self.unit][1]
+            return Unit(1.0, "1")
+        parts = _PER.split(words)
         if self.unit == "FLOP/s" and words.endswith(("flops", "FLOPs")):
             parts.append("s")
-        while (unit := _canonical("/".join(parts))) not in known and self.is_noun_of_question(
-            parts[-1]
-        ):
+        while parts:
+            unit = find_unit("/".join(parts))
+            is_right = unit is not None and unit.base == self.unit
+            if is_right or not self.is_noun(parts[-1]):
+                return unit
             parts.pop()
-            if not parts:
-                return 1.0, ""
-        return (known[unit], self.unit) if unit in known else _FACTORS.get(unit)
+        return Unit(1.0, "")
 
     def multiplier(self, word: str) -> float:
-        """Return what k, M or billion multiplies by; 0 if a word is another."""
-        if word == "B" and self.unit not in {"1", *_COUNTED}:
-            return 0.0
-        return 1.0 if self.asks_for_unit(f"{word}s") else _MULTIPLES.get(word, 0.0)
-
-
-class _Token(NamedTuple):
-    """A number, a sign, or a unit, with its place."""
-
-    sign: str  # "number", "unit", or the sign
-    at: int
-    value: float = 0.0
-    unit: str = ""  # of a unit: its base unit; "" of a multiple, as k
-    digit: float = 0.0  # what one unit in the last digit of a number is
+        """Return the factor of k, M or billion; 0 if the word is not one of these."""
+        if word == "B" and self.unit not in {"1", *COUNTED_NOUNS}:
+            return 0.0  # bytes
+        if self.asks_for_unit(f"{word}s"):
+            return 1.0
+        return _MULTIPLES.get(word, 0.0)
 
 
 class ParsedQuantity(NamedTuple):
-    """A number that was read."""
+    """An amount in its base unit."""
 
     value: float
-    unit: str  # its base unit, "" if none is written
-    size: float  # of its only unit
-    digit: float  # what one unit in its last digit is, 0 if it is the result of arithmetic
+    unit: str  # base unit; "" if no unit is written
+    size: float  # factor of the unit behind the whole; 1 if there is none
+    digit: float  # value of one unit in the last digit; 0 for the result of arithmetic
 
 
-def base_unit(written: str) -> str:
-    """Return the unit of UNITS that an author means: B for `bytes`; "" if there is none."""
-    size, unit = _FACTORS.get(_canonical(written), (0.0, ""))
-    return unit if size == 1 else ""
+class _Token(NamedTuple):
+    """A number, a sign, or a unit."""
 
-
-def unit_of(number: str) -> str:
-    """Return the base unit of what a number of a spec measures; "1" if it has none."""
-    return _FACTORS.get(_canonical(number.partition(" ")[2]), (1.0, "1"))[1]
+    kind: str  # "number", "unit", "unit of sum" or the sign
+    column: int
+    value: float = 0.0  # of a unit: its factor
+    base: str = ""  # of a unit: its base unit; "" for a multiple such as k
+    digit: float = 0.0  # of a number: value of one unit in its last digit
 
 
 def parse_quantity(text: str, unit: str, about: str = "", *, literal: bool = False) -> float:
     """Return a quantity in its base unit, as 1.12e11 for `112 GB`, `112e9` or `2 * 56 GB`.
 
     Raises:
-        Unreadable: it is none; the sentence says what was expected, the column counts from 0.
+        UnreadableAnswer: it is not a quantity; the sentence says what was expected.
     """
-    known = UNITS[unit][1]
-    example = "" if "" in known else f", as 1.5 {next(iter(known))}"
-    value = read_quantity(
-        text, RequestedQuantity(f"expected a number{example}", unit, about, literal)
-    ).value
+    names = UNITS[unit].factors
+    expected = "expected a number"
+    if "" not in names:
+        expected += f", as 1.5 {next(iter(names))}"
+    value = read_quantity(text, RequestedQuantity(expected, unit, about, literal)).value
     if value < 0:
         raise UnreadableAnswer("a quantity is a finite number, 0 or more")
     return value
@@ -233,183 +187,234 @@ def parse_fraction(text: str, unit: str = "1", about: str = "", *, literal: bool
     """Return a decimal, a fraction, or the value of other arithmetic.
 
     Raises:
-        Unreadable: it is none.
+        UnreadableAnswer: it is none of these.
     """
-    wanted = "needs a number such as 0.25, -3 or 2/3"
-    return read_quantity(text, RequestedQuantity(wanted, unit, about, literal)).value
+    expected = "needs a number such as 0.25, -3 or 2/3"
+    return read_quantity(text, RequestedQuantity(expected, unit, about, literal)).value
 
 
-def read_quantity(text: str, asked: RequestedQuantity) -> ParsedQuantity:
-    """Return the number of an answer: of an equation the last, if all of it agrees.
+def read_quantity(text: str, requested: RequestedQuantity) -> ParsedQuantity:
+    """Return the last amount of an answer, if all sides of its equation agree.
 
     Raises:
-        Unreadable: it is no number, or more than one.
+        UnreadableAnswer: it is not a number, or more than one; the column counts from 0.
     """
-    if len(text) > _MOST_LETTERS or (asked.is_literal and not _LITERAL.fullmatch(text)):
-        raise UnreadableAnswer(f"{asked.expected_form}, found {text.strip()[:40]!r:.60}")
-    text = re.sub(r"^(\s*)\u2013", r"\1-", text.translate(_SAME))
-    text = _ABOUT.sub(lambda word: " " * len(word[0]), text)
-    sides, start = list[ParsedQuantity](), 0
+    too_long = len(text) > MAX_ANSWER_LETTERS
+    if too_long or (requested.is_literal and not _LITERAL.fullmatch(text)):
+        raise UnreadableAnswer(f"{requested.expected_form}, found {text.strip()[:40]!r:.60}")
+    text = _LEADING_DASH.sub(r"\1-", text.translate(_SAME))
+    text = _ABOUT.sub(_to_blanks, text)
+    *other_sides, answer = _sides(text, requested)
+    for side in other_sides:
+        if not _agrees_with_answer(side, answer):
+            equation = " ".join(text.split())
+            raise UnreadableAnswer(
+                f"two numbers in {equation:.60} are not equal; write one of them"
+            )
+    return answer
+
+
+def _to_blanks(word: re.Match[str]) -> str:
+    """Return as many blanks as a word has letters, so that columns stay right."""
+    return " " * len(word[0])
+
+
+def _sides(text: str, requested: RequestedQuantity) -> list[ParsedQuantity]:
+    """Return the amounts of an equation."""
+    sides = []
+    start = 0
     for equals in _EQUALS.finditer(text):
         if text[: equals.start()].strip():
             side = text[start : equals.start()]
-            is_product = bool(_PRODUCT.search(side))
-            # Spaces in place of what stands before keep the columns.
-            sides.append(_amount(" " * start + side, replace(asked, any_noun=is_product)))
+            any_noun = bool(_PRODUCT.search(side))
+            sides.append(_parse_amount(" " * start + side, replace(requested, any_noun=any_noun)))
         start = equals.end()
-    sides.append(_amount(" " * start + text[start:], asked))
-    *others, last = sides
-    for one in others:
-        in_its_unit = one._replace(value=one.value * last.size)
-        if not _agree(one, last) and (one.unit or not _agree(in_its_unit, last)):
-            shown = " ".join(text.split())
-            raise UnreadableAnswer(f"two numbers in {shown:.60} are not equal; write one of them")
-    return last
+    sides.append(_parse_amount(" " * start + text[start:], requested))
+    return sides
 
 
-def _amount(text: str, asked: RequestedQuantity) -> ParsedQuantity:
-    """Return the value of arithmetic with units in it, or with one behind it."""
-    if found := _RANGE.match(text):
-        two = found[0].strip()
+def _agrees_with_answer(side: ParsedQuantity, answer: ParsedQuantity) -> bool:
+    """Return True if a side equals the last one; without a unit it may be in that one's."""
+    if _agree(side, answer):
+        return True
+    return not side.unit and _agree(side._replace(value=side.value * answer.size), answer)
+
+
+def _agree(first: ParsedQuantity, second: ParsedQuantity) -> bool:
+    """Return True if two numbers are equal, as exactly as they are written."""
+    larger = max(abs(first.value), abs(second.value))
+    tolerance = min(max(first.digit, second.digit, EQUATION_TOLERANCE * larger), larger / 2)
+    difference = abs(first.value - second.value)
+    return difference == 0 or difference < tolerance * (1 - 1e-9)
+
+
+def _parse_amount(text: str, requested: RequestedQuantity) -> ParsedQuantity:
+    """Return the value of arithmetic with units in it, or with one at its end."""
+    if numbers := _RANGE.match(text):
         raise UnreadableAnswer(
-            f"{two:.40} may be two numbers; write one, and a minus between spaces"
+            f"{numbers[0].strip():.40} may be two numbers; write one, and a minus between spaces"
         )
-    tokens, end = _tokens(text, asked)
-    units = [token for token in tokens if token.unit]
+    tokens, end = _tokenize(text, requested)
+    units = [token for token in tokens if token.base]
     size = 1.0
     if len(units) == 1 and tokens[-1] is units[0]:  # 2 * 3 / 4 GB
         size = units[0].value
-        tokens[-1] = units[0]._replace(sign="whole")
-    rest = text[end:].strip(" .,;")
+        tokens[-1] = units[0]._replace(kind="unit of sum")
+    scales = PHYSICAL_SCALES if requested.any_noun else DIMENSION_SCALES
     try:
-        value = _value(tokens, text, end, asked, {})
-        scales = _UNCOUNTED if asked.any_noun else _SCALES
-        scaled = _value(tokens, text, end, asked, scales)
-        expected = value * scales[asked.unit]
-    except (ArithmeticError, TypeError, ValueError):  # TypeError: a root of what is negative
+        value = _Arithmetic(text, end, tokens, requested, scales={}).result()
+        scaled = _Arithmetic(text, end, tokens, requested, scales).result()
+        scaled_answer = value * scales[requested.unit]
+    except (ArithmeticError, TypeError, ValueError):  # TypeError: a root of a negative number
         raise UnreadableAnswer(f"{text.strip()[:40]} is no number") from None
-    if rest:
-        raise _no_unit(rest, asked, end)
-    is_pure = asked.any_noun and math.isclose(scaled, value, rel_tol=1e-12)
-    if units and not is_pure and not math.isclose(scaled, expected, rel_tol=1e-12):
+    if rest := text[end:].strip(" .,;"):
+        raise _wrong_unit(rest, requested, end)
+    is_pure = requested.any_noun and math.isclose(scaled, value, rel_tol=1e-12)
+    if units and not is_pure and not math.isclose(scaled, scaled_answer, rel_tol=1e-12):
         if len(units) == 1:
-            raise _no_unit(text[units[0].at : end].strip(), asked, units[0].at)
-        raise UnreadableAnswer(f"the units of {text.strip():.60} do not make {asked.unit}")
+            column = units[0].column
+            raise _wrong_unit(text[column:end].strip(), requested, column)
+        raise UnreadableAnswer(f"the units of {text.strip():.60} do not make {requested.unit}")
     if not math.isfinite(value):
         raise UnreadableAnswer("a quantity is a finite number, 0 or more")
-    numbers = [token for token in tokens if token.sign == "number"]
-    digit = 0.0
-    if len(numbers) == 1 and numbers[0].value:
-        digit = numbers[0].digit * abs(value / numbers[0].value)
-    return ParsedQuantity(value, asked.unit if units else "", size, digit)
+    unit = requested.unit if units else ""
+    return ParsedQuantity(value, unit, size, _last_digit(tokens, value))
 
 
-def _tokens(text: str, asked: RequestedQuantity) -> tuple[list[_Token], int]:
-    """Return the tokens that a text begins with, and where they end; no remarks."""
-    found, at = list[_Token](), 0
-    while (at := len(text) - len(text[at:].lstrip())) < len(text):
-        is_behind = bool(found) and found[-1].sign in {"number", "unit", ")"}
-        remark = _REMARK.match(text, at) if is_behind and not asked.is_literal else None
-        if remark and (found[-1].sign == "unit" or not _ARITHMETIC.fullmatch(remark[1])):
-            at = remark.end()
-        elif token := _TOKEN.match(text, at):
-            found += _read_token(token)
-            at = token.end()
-            many = _MULTIPLE.match(text, at) if token["number"] else None
-            if many and (size := asked.multiplier(many[1])):
-                found.append(_Token("unit", at, size))
-                at = many.end()
-        elif (
-            is_behind
-            and (words := _UNIT.match(text, at))
-            and (factor := asked.unit_factor(words[0]))
-        ):
-            if factor != (1.0, ""):
-                found.append(_Token("unit", at, *factor))
-            at = words.end()
+def _last_digit(tokens: list[_Token], value: float) -> float:
+    """Return what one unit in the last digit of a single number is in an amount; else 0."""
+    numbers = [token for token in tokens if token.kind == "number"]
+    if len(numbers) != 1 or not numbers[0].value:
+        return 0.0
+    return numbers[0].digit * abs(value / numbers[0].value)
+
+
+# -- tokens ---------------------------------------------------------------------------------------
+
+
+def _tokenize(text: str, requested: RequestedQuantity) -> tuple[list[_Token], int]:
+    """Return the tokens at the start of a text, without remarks, and where they end."""
+    tokens: list[_Token] = []
+    column = len(text) - len(text.lstrip())
+    while column < len(text):
+        follows_value = bool(tokens) and tokens[-1].kind in {"number", "unit", ")"}
+        if follows_value and (remark := _match_remark(text, column, tokens[-1], requested)):
+            end = remark.end()
+        elif match := _TOKEN.match(text, column):
+            end = match.end()
+            tokens += _number_or_sign(match)
+            multiple = _MULTIPLE.match(text, end) if match["number"] else None
+            if multiple and (factor := requested.multiplier(multiple[1])):
+                tokens.append(_Token("unit", end, factor))
+                end = multiple.end()
+        elif follows_value and (words := _UNIT.match(text, column)):
+            unit = requested.find_unit(words[0])
+            if unit is None:
+                break
+            if unit.base:
+                tokens.append(_Token("unit", column, unit.factor, unit.base))
+            end = words.end()
         else:
             break
-    return found, at
+        column = len(text) - len(text[end:].lstrip())
+    return tokens, column
 
 
-def _read_token(token: re.Match[str]) -> list[_Token]:
-    """Return the number or the sign that was found; of a raised number, the power."""
-    at, number, sign = token.start(), token["number"], token["sign"]
-    if sign:
-        return [_Token({"^": "**", "x": "*", "X": "*"}.get(sign, sign), at)]
-    if not number:
-        power = float(token["raised"].translate(_RAISED))
-        return [_Token("**", at), _Token("number", at, power)]
-    if (commas := _COMMAS.match(token.string, at)) and commas.end() > token.end():
+def _match_remark(
+    text: str, column: int, last: _Token, requested: RequestedQuantity
+) -> re.Match[str] | None:
+    """Return the remark in parentheses after a token; arithmetic is none right after a number."""
+    remark = _REMARK.match(text, column)
+    if remark is None or requested.is_literal:
+        return None
+    if last.kind != "unit" and _ARITHMETIC.fullmatch(remark[1]):
+        return None
+    return remark
+
+
+def _number_or_sign(match: re.Match[str]) -> list[_Token]:
+    """Return the token of a number or a sign; a raised number is a sign and a number."""
+    column = match.start()
+    if sign := match["sign"]:
+        return [_Token(_SIGNS.get(sign, sign), column)]
+    if raised := match["raised"]:
+        exponent = float(raised.translate(_RAISED))
+        return [_Token("**", column), _Token("number", column, exponent)]
+    commas = _COMMAS.match(match.string, column)
+    if commas and commas.end() > match.end():
+        decimal = commas[0].replace(",", ".", 1)
         raise UnreadableAnswer(
-            f"{commas[0]:.30} reads as two numbers; write {commas[0].replace(',', '.', 1):.30},"
+            f"{commas[0]:.30} reads as two numbers; write {decimal:.30},"
             " and commas only between groups of three digits",
-            column=at,
+            column=column,
         )
-    plain = number.replace(token["by"] or "_", "").replace(",", ".").replace("_", "").lower()
-    mantissa, _, power_of_ten = plain.partition("e")
+    number = match["number"].replace(match["by"] or "_", "")
+    number = number.replace(",", ".").replace("_", "").lower()
+    mantissa, _, exponent_text = number.partition("e")
     decimals = len(mantissa.partition(".")[2])
-    digit = float(f"1e{int(power_of_ten or 0) - decimals}")
-    return [_Token("number", at, float(plain), digit=digit)]
+    digit = float(f"1e{int(exponent_text or 0) - decimals}")
+    return [_Token("number", column, float(number), digit=digit)]
 
 
-def _value(
-    tokens: list[_Token], text: str, end: int, asked: RequestedQuantity, scales: Mapping[str, float]
-) -> float:
-    """Return the value of the arithmetic.
+# -- arithmetic -----------------------------------------------------------------------------------
 
-    `scales` has the sizes of base units; the size of any other is 1.
-    """
-    left = [_Token("", end), *reversed(tokens)]
 
-    def expression(least: int) -> float:
-        token = left.pop()
-        if token.sign in {"+", "-"}:
-            value = expression(_UNARY) * (1 if token.sign == "+" else -1)
-        elif token.sign == "(":
-            value = expression(1)
-            if left.pop().sign != ")":
-                raise UnreadableAnswer("expected ) after what ( began", column=token.at)
-        elif token.sign == "number":
+class _Arithmetic:
+    """Calculation over tokens, by precedence."""
+
+    def __init__(
+        self,
+        text: str,
+        end: int,
+        tokens: list[_Token],
+        requested: RequestedQuantity,
+        scales: Mapping[str, float],
+    ) -> None:
+        """Prepare the tokens, which end at a column; `scales` multiplies base units."""
+        self.text = text
+        self.expected_form = requested.expected_form
+        self.scales = scales
+        self.pending = [_Token("end", end), *reversed(tokens)]
+
+    def result(self) -> float:
+        """Return the value of all tokens."""
+        value = self.evaluate(0)
+        token = self.pending[-1]
+        if token.kind != "end":
+            word = self.text[token.column :].split()[0]
+            hint = "; write * for a product" if token.kind == "(" else ""
+            raise UnreadableAnswer(f"did not expect {word:.20} here{hint}", column=token.column)
+        return float(value)
+
+    def evaluate(self, min_precedence: int) -> float:
+        """Return the value up to the next operation below a precedence."""
+        token = self.pending.pop()
+        column = token.column
+        if token.kind == "number":
             value = token.value
+        elif token.kind == "+":
+            value = self.evaluate(_SIGN_PRECEDENCE)
+        elif token.kind == "-":
+            value = -self.evaluate(_SIGN_PRECEDENCE)
+        elif token.kind == "(":
+            value = self.evaluate(1)
+            if self.pending.pop().kind != ")":
+                raise UnreadableAnswer("expected ) after what ( began", column=column)
         else:
-            found = text[token.at :].strip()[:40]
-            raise UnreadableAnswer(f"{asked.expected_form}, found {found!r:.60}", column=token.at)
-        while (known := _OPERATIONS.get(left[-1].sign)) and known[0] >= least:
-            token = left.pop()
-            if token.sign in {"unit", "whole"}:
-                value *= token.value * scales.get(token.unit, 1.0)
+            rest = self.text[column:].strip()[:40]
+            raise UnreadableAnswer(f"{self.expected_form}, found {rest!r:.60}", column=column)
+        while (precedence := _PRECEDENCE.get(self.pending[-1].kind, -1)) >= min_precedence:
+            token = self.pending.pop()
+            if token.kind in {"unit", "unit of sum"}:
+                value *= token.value * self.scales.get(token.base, 1.0)
             else:
-                value = known[1](value, expression(known[0] + (known[0] < _UNARY)))
+                # A power binds to the right: 2**3**2 is 2**9.
+                right_precedence = precedence if token.kind == "**" else precedence + 1
+                value = _OPERATIONS[token.kind](value, self.evaluate(right_precedence))
         return value
 
-    value = expression(0)
-    if len(left) > 1:
-        at = left[-1].at
-        hint = "; write * for a product" if left[-1].sign == "(" else ""
-        raise UnreadableAnswer(f"did not expect {text[at:].split()[0]:.20} here{hint}", column=at)
-    return float(value)
 
-
-def _agree(one: ParsedQuantity, other: ParsedQuantity) -> bool:
-    """Return True if two numbers are equal, as exactly as they are written."""
-    larger = max(abs(one.value), abs(other.value))
-    within = min(max(one.digit, other.digit, _AGREE * larger), larger / 2)
-    apart = abs(one.value - other.value)
-    return apart == 0 or apart < within * (1 - 1e-9)
-
-
-def _canonical(written: str) -> str:
-    """Return the name in UNITS of a unit, or what was written."""
-    if "/" in written:
-        return "/".join(map(_canonical, written.split("/")))
-    prefixed = _PREFIXED.fullmatch(written)
-    if written in _FACTORS or _BITS.fullmatch(written):
-        return written
-    if prefixed is None:
-        return _SPELLED.get(written.lower(), written)
-    binary = "i" if prefixed[1].lower().endswith("i") else ""
-    return f"{prefixed[1][:1].upper()}{binary}{prefixed.lastgroup}"
+# -- units ----------------------------------------------------------------------------------------
 
 
 def _stem(word: str) -> str:
@@ -417,17 +422,18 @@ def _stem(word: str) -> str:
     return re.sub("(?:ies|y|es|e|s)$", "", word)
 
 
-def _no_unit(named: str, asked: RequestedQuantity, column: int) -> UnreadableAnswer:
-    """Say why what stands behind a number is no unit of the answer."""
-    named = re.split(r"[*(,;]|(?<!per)\s+(?!per\b)", named)[0]  # the first is enough
-    what, known = UNITS[asked.unit]
-    *several, last = (name for name in known if name)
-    listed = f"{', '.join(several)} or {last}" if several else last
-    wrong = f"{named[:20]} is no unit here; units are {listed}"
-    if asked.unit == "1":
-        wrong = f"is {what}: write it without {named[:20]}"
-    elif _canonical("/".join(_PER.split(named))) in _FACTORS:
-        wrong = f"is {what}, which {named[:20]} is not; units are {listed}"
-    elif asked.unit == "B" and _BITS.fullmatch(named):
-        wrong = f"{named} is no unit here; GB is 1e9 bytes, GiB is 2**30, and Gb would be bits"
-    return UnreadableAnswer(wrong, column=column)
+def _wrong_unit(rest: str, requested: RequestedQuantity, column: int) -> UnreadableAnswer:
+    """Return the error for words behind a number that are not a unit of the answer."""
+    first = re.split(r"[*(,;]|(?<!per)\s+(?!per\b)", rest)[0]
+    description, names = UNITS[requested.unit]
+    *others, last = (name for name in names if name)
+    choices = f"{', '.join(others)} or {last}" if others else last
+    if requested.unit == "1":
+        sentence = f"is {description}: write it without {first[:20]}"
+    elif find_unit("/".join(_PER.split(first))):
+        sentence = f"is {description}, which {first[:20]} is not; units are {choices}"
+    elif requested.unit == "B" and BIT_UNIT.fullmatch(first):
+        sentence = f"{first} is no unit here; GB is 1e9 bytes, GiB is 2**30, and Gb would be bits"
+    else:
+        sentence = f"{first[:20]} is no unit here; units are {choices}"
+    return UnreadableAnswer(sentence, column=column)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from grader.explain.session import GradingSession
 from grader.forms.base import UnreadableAnswer
-from grader.forms.quantities import UNITS, parse_quantity
+from grader.forms.quantities import parse_quantity
+from grader.forms.units import UNITS
 from grader.model.report import Report, Verdict
 from tests.asking import asked
 from tests.pages import page_of

@@ -1,4 +1,4 @@
-"""Numbers as people write them are read as a teacher reads them; what is in doubt is refused."""
+"""Quantities are read as a teacher reads them; an ambiguous one is refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.forms.base import UnreadableAnswer
-from grader.forms.quantities import UNITS, base_unit, parse_fraction, parse_quantity
+from grader.forms.quantities import parse_fraction, parse_quantity
+from grader.forms.units import UNITS, base_unit
 
 ABOUT = {
     "1": "users that fit on one card, each with 8,192 tokens",
@@ -258,9 +259,9 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "unit", "said"), REFUSED)
-def test_what_is_in_doubt_is_refused(text: str, unit: str, said: str) -> None:
-    with pytest.raises(UnreadableAnswer, match=re.escape(said)) as refused:
+@pytest.mark.parametrize(("text", "unit", "sentence"), REFUSED)
+def test_an_ambiguous_answer_is_refused(text: str, unit: str, sentence: str) -> None:
+    with pytest.raises(UnreadableAnswer, match=re.escape(sentence)) as refused:
         parse_quantity(text, unit, ABOUT.get(unit, ""))
     assert len(refused.value.sentence) < 250
 
@@ -294,7 +295,7 @@ def test_a_prediction_may_be_negative(text: str, value: float | None) -> None:
         ("12 GB", "memory, in GB", 12.0),
     ],
 )
-def test_a_question_may_ask_for_a_number_in_something(text: str, about: str, value: float) -> None:
+def test_a_question_may_name_the_unit_of_a_plain_number(text: str, about: str, value: float) -> None:
     assert math.isclose(parse_quantity(text, "1", about), value)
 
 
@@ -309,7 +310,7 @@ def test_a_question_may_ask_for_a_number_in_something(text: str, about: str, val
         ("0,512", False), ("37.;", False), ("2 bytes x 1024 tokens = 2 KiB", False),
     ],
 )  # fmt: skip
-def test_a_class_may_be_literal(text: str, is_read: bool) -> None:
+def test_literal_reading_accepts_only_the_documented_notation(text: str, is_read: bool) -> None:
     try:
         parse_quantity(text, "B", "users", literal=True)
     except UnreadableAnswer:
@@ -330,7 +331,7 @@ def test_any_text_is_a_finite_number_or_a_sentence(text: str) -> None:
 
 
 @given(st.text("0123456789.,eE+-*/^() BGMks", max_size=40))
-def test_what_is_read_literally_is_the_same_number(text: str) -> None:
+def test_literal_reading_gives_the_same_number(text: str) -> None:
     try:
         value = parse_quantity(text, "B", literal=True)
     except UnreadableAnswer:
