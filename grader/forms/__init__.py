@@ -1,6 +1,6 @@
-"""What a question asks for: code to fix, or a text file with numbers or formulas.
+"""Forms of questions: code to fix, or a text file with numbers or formulas.
 
-The forms by name; a module is imported when a question of its form is met.
+A module is imported when the first question of its form is used.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from grader.forms.base import Form
 from grader.model.question import Header
 from grader.model.spec import Spec
 
-_HOMES = {  # the module and the class of each
+_CLASSES = {  # module and class of each form
     "fix": "program_forms.FixForm",
     "estimate": "number_forms.EstimateForm",
     "predict": "number_forms.PredictForm",
@@ -21,16 +21,16 @@ _HOMES = {  # the module and the class of each
     "diagnose": "program_forms.DiagnoseForm",
     "write-the-test": "program_forms.WriteTheTestForm",
 }
-FORM_NAMES = tuple(_HOMES)
+FORM_NAMES = tuple(_CLASSES)
 
 
 def form_of(spec: Spec | Header) -> Form:
-    """The form of a question."""
-    return _made(spec.form)
+    """Return the form of a question."""
+    return _create_form(spec.form)
 
 
 @cache
-def _made(name: str) -> Form:
-    module, _, kind = _HOMES[name].partition(".")
-    found: type[Form] = getattr(import_module(f"grader.forms.{module}"), kind)
-    return found()
+def _create_form(name: str) -> Form:
+    module, _, class_name = _CLASSES[name].partition(".")
+    form_class: type[Form] = getattr(import_module(f"grader.forms.{module}"), class_name)
+    return form_class()

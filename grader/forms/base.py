@@ -1,11 +1,12 @@
-"""What a form of question is: the file that is handed in, and the program that it stands for.
+"""Forms of questions: the file that a candidate edits, and the program that it stands for.
 
-A form whose answers are text makes a program of them: functions that give the numbers, or compute
-the formulas, that were written.  From there on it is graded, explained and audited as any program
-is, in a worker, against the reference and the misconceptions.  The text itself is data: read here,
-letter by letter, and never run.  It has lines `name = value`, each name once; `#` begins a comment.
-What cannot be read refuses the whole file, which a candidate can mend; in a class, where nobody can
-any more, it is an answer not given.
+A text form turns answers into a program: functions that return the numbers, or compute the
+formulas, that were written.  From there on it is graded, explained and audited as any program, in a
+worker, against the reference and the ideas.  The text is data: it is read here letter by letter and
+never run.  It has lines `name = value`, each name once; `#` begins a comment.
+
+A line that cannot be read refuses the whole file, because a candidate can fix it.  In a class
+nobody can, and the line counts as an answer that was not given.
 """
 
 from __future__ import annotations
@@ -24,99 +25,103 @@ from grader.model.number_format import join_words
 from grader.model.question import Question
 from grader.model.spec import Answer, KeyPath, Spec
 
-MAX_MESSAGE_LENGTH = 240  # characters of what is said of a line
-MAX_LISTED_ERRORS = 6  # that are said of a file
-OPEN_VALUES = {"", "?"}  # values that stand for no answer yet
+MAX_ANSWER_BYTES = 64 << 10
+MAX_MESSAGE_LENGTH = 240  # characters of a sentence on a line
+MAX_LISTED_ERRORS = 6  # of one file
+OPEN_VALUES = {"", "?"}  # values of an answer that is not given yet
 _SPARE = "*_`$\"' \t"  # marks of Markdown, quotes and spaces
-_UNLIKE = re.compile(r"[\W_]")  # signs that make no difference between names
+_SIGNS_IN_NAME = re.compile(r"[\W_]")  # that make no difference between names
 _BULLET = re.compile(
     r"\s*(?:(?:[-*+>\u2022\u25cf\u2013]|\(?(?:\d{1,2}|[A-Za-z])[.)])\s*)*(?:lines?\s+(?=\d))?",
     re.IGNORECASE,
 )
-_BETWEEN = re.compile(r":?=+>?|:|[-~]>|[~\u2248\u223c\u2192\u21d2]")  # a name and its value
+_EQUALS = re.compile(r":?=+>?|:|[-~]>|[~\u2248\u223c\u2192\u21d2]")  # between name and value
 # A name before a word: `line 13 - wrong count`, `13) wrong count`.
-_BEFORE_WORD = re.compile(
+_NAME_AND_WORD = re.compile(
     r"\W*(?:\d+[.)]\s+(?=\d|line))?(?:lines?\s+)?(\w+)[\s.)*\u2013\u2014-]+([A-Z].*)",
     re.IGNORECASE,
 )
 
 
 class UnreadableAnswer(Exception):
-    """A file that is not what the form asks for: a sentence, and where in the file it is."""
+    """Text that the form cannot read: a sentence, and its place in the file."""
 
     def __init__(self, sentence: str, line: int = 0, column: int = 0, text: str = "") -> None:
-        """Note the place: `line` and `column` from 1, 0 where there is none; `text` of the line.
+        """Store the place: `line` and `column` from 1, 0 if unknown, and the `text` of the line.
 
-        A sentence that quotes something endless is cut in the middle.
+        A long sentence, which quotes something endless, is cut in the middle.
         """
         if len(sentence) > MAX_MESSAGE_LENGTH:
             sentence = f"{sentence[:40]}...{sentence[-100:]}"
         super().__init__(sentence)
-        self.sentence, self.line, self.column, self.text = sentence, line, column, text
-        self.lines = ((line, text),) * bool(line)  # those to show
+        self.sentence = sentence
+        self.line = line
+        self.column = column
+        self.text = text
+        self.lines: tuple[tuple[int, str], ...] = ((line, text),) if line else ()  # to show
 
 
-UnreadLines = (
-    list[UnreadableAnswer] | None
-)  # where what cannot be read is added, instead of being raised
+# The errors of lines are added to such a list; without one they are raised.
+UnreadLines = list[UnreadableAnswer] | None
 
 
 def raise_or_collect(faults: Sequence[UnreadableAnswer], unread: UnreadLines = None) -> None:
-    """Raise what was found, all of it at once; or, where there is a list of it, add it to that."""
+    """Raise all faults as one, or add them to a list if there is one."""
     if unread is not None:
         unread += faults
-        return
-    if len(faults) > 1:
-        places = (f"line {fault.line}: " if fault.line else "" for fault in faults)
-        more = (
-            f"; and {len(faults) - MAX_LISTED_ERRORS} more"
-            if len(faults) > MAX_LISTED_ERRORS
-            else ""
-        )
-        shown = zip(places, faults[:MAX_LISTED_ERRORS], strict=False)
-        together = UnreadableAnswer("")
-        together.sentence = "; ".join(f"{place}{one.sentence}" for place, one in shown) + more
-        together.lines = tuple(line for one in faults[:MAX_LISTED_ERRORS] for line in one.lines)
-        raise together
-    for fault in faults:
-        raise fault
+    elif len(faults) == 1:
+        raise faults[0]
+    elif faults:
+        raise _joined(faults)
+
+
+def _joined(faults: Sequence[UnreadableAnswer]) -> UnreadableAnswer:
+    """Return one fault that has the sentences and lines of the first of several."""
+    listed = faults[:MAX_LISTED_ERRORS]
+    sentences = [
+        f"line {fault.line}: {fault.sentence}" if fault.line else fault.sentence for fault in listed
+    ]
+    joined = UnreadableAnswer("")
+    joined.sentence = "; ".join(sentences)
+    if len(faults) > len(listed):
+        joined.sentence += f"; and {len(faults) - len(listed)} more"
+    joined.lines = tuple(line for fault in listed for line in fault.lines)
+    return joined
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """Something that a candidate is shown besides the prompt and the contract."""
+    """Something that a candidate sees next to the prompt and the contract."""
 
     heading: str
     text: str = ""  # its lines as they are
     language: str = ""  # of the text, for a Markdown reader
-    rows: tuple[tuple[str, str], ...] = ()  # instead: names, and a sentence on each
+    rows: tuple[tuple[str, str], ...] = ()  # instead of a text: names, and a sentence on each
 
 
 class Form:
     """A form of question."""
 
     file: ClassVar[str] = "answers.txt"  # that the candidate edits
-    is_text: ClassVar[bool] = True  # whether what is handed in is answers, and no code
-    runs_in_two_processes: ClassVar[bool] = (
-        False  # whether a submission never shares a process with the driver
-    )
+    is_text: ClassVar[bool] = True  # the submission is answers, not code
+    # A submission never shares a process with the driver.
+    runs_in_two_processes: ClassVar[bool] = False
     shows_expected: ClassVar[bool] = False  # of an estimate, once it is graded
-    allows_one_try: ClassVar[bool] = False  # whether the first that is graded counts, and no other
+    allows_one_try: ClassVar[bool] = False  # only the first grade counts
 
     def starter(self, spec: Spec) -> bytes:  # noqa: ARG002
-        """The file that a candidate begins with; empty where the question brings it."""
+        """Return the file that a candidate begins with; empty if the question has a program."""
         return b""
 
     def reference(self, spec: Spec) -> bytes:  # noqa: ARG002
-        """The right solution, where the spec says it all; else empty: the question brings it."""
+        """Return the right solution if the spec has it; empty if the question has a program."""
         return b""
 
     def materials(self, spec: Spec) -> Iterator[Material]:
-        """What is shown besides: what is asked for by name, unless the form has something else."""
+        """Yield the materials of a question: the requested answers, unless the form has others."""
         if spec.answers:
-            units = {name: f" (in {a.unit})" * (a.unit != "1") for name, a in spec.answers.items()}
-            rows = ((name, f"{a.ask.strip()}{units[name]}") for name, a in spec.answers.items())
-            yield Material("Answers", rows=tuple(rows))
+            rows = tuple((name, _question_text(answer)) for name, answer in spec.answers.items())
+            yield Material("Answers", rows=rows)
 
     def program(
         self,
@@ -126,27 +131,30 @@ class Form:
         *,
         literal: bool = False,  # noqa: ARG002
     ) -> bytes:
-        """The program that a file stands for; it lacks functions of which nothing is answered.
+        """Return the program that a file stands for; a function without an answer is missing.
 
-        With a list, what is `unread` is added to it, and counts as an answer not given.
-        `literal` forgives nothing: a line is `name = value`, a number as docs/forms.md has it.
+        Args:
+            text: The file.
+            question: The question.
+            unread: Errors of lines are added to it; those lines count as answers not given.
+            literal: Refuse all but `name = value` and the numbers that docs/forms.md defines.
 
         Raises:
-            Unreadable: it is not what is asked for.
+            UnreadableAnswer: the file does not have the form.
         """
         return text
 
     def answers_for_function(self, function: str, question: Question) -> list[str]:  # noqa: ARG002
-        """The answers, as the file calls them, without which a program has not a function."""
+        """Return the answers, as the file names them, without which a function is missing."""
         return [function]
 
     def spec_errors(self, spec: Spec) -> Iterator[tuple[KeyPath, str]]:
-        """What is wrong with the keys of a spec: paths of keys, and sentences."""
+        """Yield the faults in the keys of a spec: paths of keys, and sentences."""
         if not spec.answers:
             yield ("form",), f"expected answers, which a question to {spec.form} asks for"
         if len(spec.parts) > 1:
-            found = f"found {len(spec.parts)}"
-            yield ("parts",), f"expected one, which an answers file is about, {found}"
+            text = f"expected one, which an answers file is about, found {len(spec.parts)}"
+            yield ("parts",), text
 
 
 # -- files of answers -----------------------------------------------------------------------------
@@ -154,7 +162,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class WrittenAnswer:
-    """What was written for one answer."""
+    """One answer in a file."""
 
     value: str  # without comment and spaces around it
     line: int
@@ -162,119 +170,161 @@ class WrittenAnswer:
     text: str  # of the line
 
     @contextmanager
-    def collect_errors(self, said: str = "", *, faults: list[UnreadableAnswer]) -> Iterator[None]:
-        """Add what is unreadable in the value, where `column` counts from 0, with its place."""
+    def collect_errors(self, prefix: str = "", *, faults: list[UnreadableAnswer]) -> Iterator[None]:
+        """Add an error in the value, whose column counts from 0, with its place in the file."""
         try:
             yield
-        except UnreadableAnswer as wrong:
-            at = self.column + wrong.column
-            faults.append(UnreadableAnswer(f"{said}{wrong.sentence}", self.line, at, self.text))
+        except UnreadableAnswer as error:
+            column = self.column + error.column
+            sentence = f"{prefix}{error.sentence}"
+            faults.append(UnreadableAnswer(sentence, self.line, column, self.text))
 
 
 def read_answers(
-    text: bytes, names: Collection[str], *, needed: Collection[str] = (), expected: str = "",
-    unread: UnreadLines = None, literal: bool = False, words: Collection[str] = (),
-) -> dict[str, WrittenAnswer]:  # fmt: skip
-    """The answers that are given, by name; an open one is left out.
+    text: bytes,
+    names: Collection[str],
+    *,
+    needed: Collection[str] = (),
+    expected: str = "",
+    unread: UnreadLines = None,
+    literal: bool = False,
+    words: Collection[str] = (),
+) -> dict[str, WrittenAnswer]:
+    """Return the answers in a file by name, without open ones.
 
-    All names are needed, if it is not said which; `expected` says what a line is.
-    With a list of what is `unread`, none is needed, and nothing is raised but of the whole file.
-    A dash or a space may stand for the = before one of some `words`.
+    Args:
+        text: The file.
+        names: The names that an answer may have.
+        needed: Names that must be there (default: all).
+        expected: What a line should be, for messages.
+        unread: Errors of lines are added to it, and no name is needed.
+        literal: Refuse all but `name = value`.
+        words: A dash or a space may stand for the = before one of these.
 
     Raises:
-        Unreadable: the file is no such text, or a name is missing, unknown or there twice.
+        UnreadableAnswer: the file is too long; or a name is missing, unknown or there twice.
     """
     if len(text) > MAX_ANSWER_BYTES:
         raise UnreadableAnswer(
             f"the file has {len(text):,} bytes, at most {MAX_ANSWER_BYTES:,} are read"
         )
     expected = expected or f"NAME = VALUE (names: {join_words(names, 4)})"
-    found: dict[str, WrittenAnswer] = {}
-    faults: list[UnreadableAnswer] = []
-    twice = set[str]()
+    reader = _LineReader(names, expected, words, literal=literal)
     for number, line in enumerate(answer_lines(text), 1):
-        said = line.partition("#")[0]
-        left, equals, right = _parted(said, literal=literal, words=words)
-        name, value, wrong = "".join(left.split()), right.strip(), ""
-        if not literal:
-            name, value = named(name, names), value.lstrip(_SPARE).rstrip(f"{_SPARE}.,;")
-        if not name and not equals:
-            continue
-        if "\ufffd" in said:  # which stands for bytes that are no letter
-            wrong = "its letters are not UTF-8; save the file as UTF-8"
-        elif not equals or name not in names:
-            shown = " ".join(said.split())[:40]
-            near = "" if name.isdigit() else did_you_mean(name, names)
-            wrong = f"expected {expected}, found {shown!r}{near}"
-        elif name in found and value in {*OPEN_VALUES, found[name].value}:
-            continue
-        elif name in found and found[name].value not in OPEN_VALUES:
-            wrong = f"{name} stands in line {found[name].line} already; keep one"
-            twice.add(name)  # and nobody knows which one is meant
-        if wrong:
-            faults.append(UnreadableAnswer(wrong, number, 1, line))
-            continue
-        column = len(said) - len(right) + right.find(value) + 1
-        found[name] = WrittenAnswer(value, number, column, line)
+        reader.read(number, line)
     # A name that is misspelled is not missing as well.
-    lacking = [name for name in needed or names if name not in found]
-    if lacking and not faults and unread is None:
-        name = lacking[0] if len(lacking) == 1 else "NAME"
-        faults.append(UnreadableAnswer(f"{open_answers_text(lacking)}; write {name} = ..."))
-    raise_or_collect(faults, unread)
-    return {n: one for n, one in found.items() if n not in twice and one.value not in OPEN_VALUES}
+    missing = [name for name in needed or names if name not in reader.answers]
+    if missing and not reader.faults and unread is None:
+        name = missing[0] if len(missing) == 1 else "NAME"
+        reader.faults.append(UnreadableAnswer(f"{open_answers_text(missing)}; write {name} = ..."))
+    raise_or_collect(reader.faults, unread)
+    return {
+        name: answer
+        for name, answer in reader.answers.items()
+        if name not in reader.repeated and answer.value not in OPEN_VALUES
+    }
 
 
-def _parted(line: str, *, literal: bool, words: Collection[str]) -> tuple[str, str, str]:
-    """Split a line into a name, what stands between, and the value, without a bullet."""
-    if literal:
-        return line.partition("=" if "=" in line else ":")
-    bullet = _BULLET.match(line)
-    start = bullet.end() if bullet else 0
-    found = _BETWEEN.search(line, start)
-    if found:
-        return line[start : found.start()], found[0], line[found.end() :]
-    before = _BEFORE_WORD.match(line)
-    if before and as_word(before[2], words) in words:
-        return before[1], "=", before[2]
-    return line[start:], "", ""
+class _LineReader:
+    """Reads a file line by line, and collects answers and faults."""
+
+    def __init__(
+        self, names: Collection[str], expected: str, words: Collection[str], *, literal: bool
+    ) -> None:
+        self.names = names
+        self.expected = expected
+        self.words = words
+        self.literal = literal
+        self.answers: dict[str, WrittenAnswer] = {}
+        self.faults: list[UnreadableAnswer] = []
+        self.repeated: set[str] = set()  # names with two values: nobody knows which is right
+
+    def read(self, number: int, line: str) -> None:
+        """Add the answer or the fault of a line."""
+        content = line.partition("#")[0]
+        left, equals, right = self._split(content)
+        name = "".join(left.split())
+        value = right.strip()
+        if not self.literal:
+            name = _intended_name(name, self.names)
+            value = value.lstrip(_SPARE).rstrip(f"{_SPARE}.,;")
+        if not name and not equals:
+            return
+        earlier = self.answers.get(name)
+        if "\ufffd" in content:  # stands for bytes that are not a letter
+            fault = "its letters are not UTF-8; save the file as UTF-8"
+        elif not equals or name not in self.names:
+            near = "" if name.isdigit() else did_you_mean(name, self.names)
+            shortened = " ".join(content.split())[:40]
+            fault = f"expected {self.expected}, found {shortened!r}{near}"
+        elif earlier and value in {*OPEN_VALUES, earlier.value}:
+            return
+        elif earlier and earlier.value not in OPEN_VALUES:
+            fault = f"{name} stands in line {earlier.line} already; keep one"
+            self.repeated.add(name)
+        else:
+            column = len(content) - len(right) + right.find(value) + 1
+            self.answers[name] = WrittenAnswer(value, number, column, line)
+            return
+        self.faults.append(UnreadableAnswer(fault, number, 1, line))
+
+    def _split(self, content: str) -> tuple[str, str, str]:
+        """Split a line into a name, the sign between, and a value; leave out a bullet."""
+        if self.literal:
+            return content.partition("=" if "=" in content else ":")
+        bullet = _BULLET.match(content)
+        start = bullet.end() if bullet else 0
+        if equals := _EQUALS.search(content, start):
+            return content[start : equals.start()], equals[0], content[equals.end() :]
+        pair = _NAME_AND_WORD.match(content)
+        if pair and intended_word(pair[2], self.words) in self.words:
+            return pair[1], "=", pair[2]
+        return content[start:], "", ""
 
 
-def named(name: str, names: Collection[str]) -> str:
-    """Return the name that is meant: capitals and marks make no difference."""
-    if name in names:
-        return name
-    alike = [n for n in names if _UNLIKE.sub("", n.lower()) == _UNLIKE.sub("", name.lower())]
-    return alike[0] if len(alike) == 1 else name.strip(_SPARE)
+def _intended_name(written: str, names: Collection[str]) -> str:
+    """Return the name that a text stands for: capitals and marks make no difference."""
+    if written in names:
+        return written
+    letters = _SIGNS_IN_NAME.sub("", written.lower())
+    alike = [name for name in names if _SIGNS_IN_NAME.sub("", name.lower()) == letters]
+    return alike[0] if len(alike) == 1 else written.strip(_SPARE)
 
 
-def as_word(value: str, words: Collection[str]) -> str:
-    """Return the word that is meant by a value, without a remark in parentheses."""
-    return named(value.partition("(")[0].strip().lower(), words)
+def intended_word(value: str, words: Collection[str]) -> str:
+    """Return the word that a value stands for, without a remark in parentheses."""
+    return _intended_name(value.partition("(")[0].strip().lower(), words)
 
 
 def answer_lines(text: bytes) -> list[str]:
-    """The lines of a file of answers: of UTF-8, or of UTF-16 as some editors write it."""
-    is_16 = text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    return text.decode("utf-16" if is_16 else "utf-8-sig", "replace").splitlines()
+    """Return the lines of a file in UTF-8, or in UTF-16 as some editors write it."""
+    is_utf_16 = text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return text.decode("utf-16" if is_utf_16 else "utf-8-sig", "replace").splitlines()
 
 
 def open_answers_text(names: Sequence[str]) -> str:
-    """Which answers are open, at least one: "a, b and c have no answer yet"."""
+    """Return the sentence on open answers: "a, b and c have no answer yet"."""
     return f"{join_words(names)} {'has' if len(names) == 1 else 'have'} no answer yet"
 
 
 def comment_lines(text: str, indent: str = "") -> list[str]:
-    """A sentence as comments of 80 columns, in which nothing acts on a terminal."""
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in " ".join(text.split()))
-    return wrap(shown, 80, initial_indent="# ", subsequent_indent=f"# {indent}")
+    """Return a sentence as comments of 80 columns, in which nothing acts on a terminal."""
+    sentence = " ".join(text.split())
+    printable = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in sentence)
+    return wrap(printable, 80, initial_indent="# ", subsequent_indent=f"# {indent}")
 
 
-def answer_template(asked: Mapping[str, Answer], rules: Sequence[str] = ()) -> bytes:
-    """The file to begin with: rules and what is asked as comments, every answer open."""
+def answer_template(answers: Mapping[str, Answer], rules: Sequence[str] = ()) -> bytes:
+    """Return the file to begin with: rules and questions as comments, every answer open."""
     lines = ["# Write your answers behind the =; what follows a # is not read."]
-    lines += [line for rule in rules for line in comment_lines(rule)]
-    for name, one in asked.items():
-        said = one.ask if one.unit == "1" else f"{one.ask} (in {one.unit})"
-        lines += ["", *comment_lines(said), f"{name} = ?"]
+    for rule in rules:
+        lines += comment_lines(rule)
+    for name, answer in answers.items():
+        lines += ["", *comment_lines(_question_text(answer)), f"{name} = ?"]
     return ("\n".join(lines) + "\n").encode()
+
+
+def _question_text(answer: Answer) -> str:
+    """Return the question of an answer, with the unit if it has one."""
+    ask = answer.ask.strip()
+    return ask if answer.unit == "1" else f"{ask} (in {answer.unit})"

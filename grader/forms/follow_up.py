@@ -1,4 +1,4 @@
-"""Answers to follow-ups: how one is read, whether it is right, and which idea a wrong one shows."""
+"""Answers to follow-ups: read one, judge it, and find the idea behind a wrong one."""
 
 from __future__ import annotations
 
@@ -6,105 +6,137 @@ import re
 from collections.abc import Collection, Iterator
 
 from grader.forms.base import UnreadableAnswer
-from grader.forms.quantities import RequestedQuantity, parse_fraction
-from grader.forms.quantities import read_quantity as read_number
+from grader.forms.quantities import RequestedQuantity, parse_fraction, read_quantity
 from grader.forms.units import unit_of
 from grader.model.errors import did_you_mean
 from grader.model.spec import FollowUp, KeyPath
 
-DEFAULT_TOLERANCE = 0.03  # the share by which a number may be off, where its question does not say
-ARRAY_ROUNDING = 1e-9  # the same of an array, in shares of its largest entry: of 1/3, nine digits
-_GRADED = ("choice", "number", "array", "points")
+DEFAULT_TOLERANCE = 0.03  # relative, of a number
+ARRAY_ROUNDING = 1e-9  # relative to the largest entry: of 1/3, nine digits
+_ANSWER_KEYS = ("choice", "number", "array", "points")
 
-Rows = list[list[float]]  # a choice or a number is a row of one
+Rows = list[list[float]]  # an array; a choice or a number is a row of one
 
 
-def answer_format(one: FollowUp) -> str:
-    """How to write an answer: "a number from 1 to 4"."""
-    match one.kind:
+def answer_format(follow_up: FollowUp) -> str:
+    """Return how to write an answer: "a number from 1 to 4"."""
+    match follow_up.kind:
         case "choice":
-            return f"a number from 1 to {len(one.choice)}"
+            return f"a number from 1 to {len(follow_up.choice)}"
         case "number":
-            return "a number" + " with its unit" * (unit_of(one.number) != "1")
+            return "a number" if unit_of(follow_up.number) == "1" else "a number with its unit"
         case "array":
-            row = f"{len(one.array[0])} numbers"
-            return row if len(one.array) == 1 else f"{len(one.array)} rows of {row}, as 1 2; 3 4"
+            rows = follow_up.array
+            row = f"{len(rows[0])} numbers"
+            return row if len(rows) == 1 else f"{len(rows)} rows of {row}, as 1 2; 3 4"
     return "in words"
 
 
-def right_answer(one: FollowUp) -> str:
-    """The right answer as it can be typed; empty where it is in words."""
-    rows = (" ".join(f"{x:.10g}" for x in row) for row in one.array)
-    return str(one.right) if one.choice else one.number or "; ".join(rows)
+def right_answer(follow_up: FollowUp) -> str:
+    """Return the right answer as it can be typed; empty if it is in words."""
+    if follow_up.choice:
+        return str(follow_up.right)
+    if follow_up.number:
+        return follow_up.number
+    return "; ".join(" ".join(f"{entry:.10g}" for entry in row) for row in follow_up.array)
 
 
-def read_answer(one: FollowUp, text: str) -> Rows:
-    """What was answered; Unreadable where it is no answer to this question."""
-    expected = f"expected {answer_format(one)}, found"
-    if one.choice:
-        chosen = text.strip(" \t\r\n().:")
-        if chosen not in [str(n) for n, _ in enumerate(one.choice, 1)]:
-            raise UnreadableAnswer(f"{expected} {text!r}")
-        return [[float(chosen)]]
-    if one.number:
-        unit = unit_of(one.number)
-        if unit == "1":
-            return [[parse_fraction(text, unit, one.ask)]]
-        amount = read_number(
-            text, RequestedQuantity(f"expected {answer_format(one)}", unit, one.ask)
-        )
-        if not amount.unit:
-            raise UnreadableAnswer(f"{expected} no unit")
-        return [[amount.value]]
-    lines = re.split(r"[];\n]", text.replace("[", " "))
-    rows = [[parse_fraction(word, "1") for word in re.split(r"[,\s]+", row)]
-            for line in lines if (row := line.strip(" ,\t\r"))]  # fmt: skip
-    if (found := [*map(len, rows)]) != [len(one.array[0]) for _ in one.array]:
-        raise UnreadableAnswer(f"{expected} {'; '.join(f'{n} numbers' for n in found) or 'none'}")
+def read_answer(follow_up: FollowUp, text: str) -> Rows:
+    """Return the numbers of an answer.
+
+    Raises:
+        UnreadableAnswer: the text does not answer this question.
+    """
+    expected = f"expected {answer_format(follow_up)}"
+    if follow_up.choice:
+        return [[_read_choice(follow_up, text, expected)]]
+    if follow_up.number:
+        return [[_read_number(follow_up, text, expected)]]
+    return _read_array(follow_up, text, expected)
+
+
+def _read_choice(follow_up: FollowUp, text: str, expected: str) -> float:
+    chosen = text.strip(" \t\r\n().:")
+    if chosen not in [str(number) for number, _ in enumerate(follow_up.choice, 1)]:
+        raise UnreadableAnswer(f"{expected}, found {text!r}")
+    return float(chosen)
+
+
+def _read_number(follow_up: FollowUp, text: str, expected: str) -> float:
+    unit = unit_of(follow_up.number)
+    if unit == "1":
+        return parse_fraction(text, unit, follow_up.ask)
+    amount = read_quantity(text, RequestedQuantity(expected, unit, follow_up.ask))
+    if not amount.unit:
+        raise UnreadableAnswer(f"{expected}, found no unit")
+    return amount.value
+
+
+def _read_array(follow_up: FollowUp, text: str, expected: str) -> Rows:
+    rows = []
+    for line in re.split(r"[];\n]", text.replace("[", " ")):
+        if row := line.strip(" ,\t\r"):
+            rows.append([parse_fraction(word) for word in re.split(r"[,\s]+", row)])
+    lengths = [len(row) for row in rows]
+    if lengths != [len(follow_up.array[0])] * len(follow_up.array):
+        counts = "; ".join(f"{length} numbers" for length in lengths)
+        raise UnreadableAnswer(f"{expected}, found {counts or 'none'}")
     return rows
 
 
-def judge_answer(one: FollowUp, text: str) -> tuple[bool, str]:
-    """Whether an answer is right, and the idea that it shows, if it shows one of those listed.
+def judge_answer(follow_up: FollowUp, text: str) -> tuple[bool, str]:
+    """Return whether an answer is right, and the listed idea behind a wrong one, or "".
 
     Raises:
-        Unreadable: it is no answer.
+        UnreadableAnswer: the text does not answer the question.
     """
-    given = read_answer(one, text)
-    if _alike(one, given, right_answer(one)):
+    answer = read_answer(follow_up, text)
+    if _equals(follow_up, answer, right_answer(follow_up)):
         return True, ""
-    return False, next((idea for said, idea in one.ideas.items() if _alike(one, given, said)), "")
+    for wrong_answer, idea in follow_up.ideas.items():
+        if _equals(follow_up, answer, wrong_answer):
+            return False, idea
+    return False, ""
 
 
-def spec_errors(one: FollowUp, ideas: Collection[str]) -> Iterator[tuple[KeyPath, str]]:
-    """What is wrong with its keys together: the path of a key, and a sentence."""
-    if len(graded := [key for key in _GRADED if getattr(one, key)]) > 1:
-        yield (graded[1],), f"expected one of {', '.join(_GRADED)}, found {' and '.join(graded)}"
-    if (one.right or 0) not in range(bool(one.choice), len(one.choice) + 1):
-        found = one.right or "none"
-        yield ("right",), f"expected the number of one of {len(one.choice)} answers, found {found}"
+def _equals(follow_up: FollowUp, answer: Rows, typed: str) -> bool:
+    """Return True if an answer equals a typed one within the tolerance of the question."""
+    tolerance = follow_up.within
+    if tolerance is None:
+        tolerance = DEFAULT_TOLERANCE if follow_up.number else 0.0
+    expected = read_answer(follow_up, typed)
+    rounding = ARRAY_ROUNDING * max(abs(entry) for row in expected for entry in row)
+    for row, expected_row in zip(answer, expected, strict=True):
+        for entry, expected_entry in zip(row, expected_row, strict=True):
+            if not abs(entry - expected_entry) <= tolerance * abs(expected_entry) + rounding:
+                return False
+    return True
+
+
+def spec_errors(follow_up: FollowUp, ideas: Collection[str]) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the faults in the keys of a follow-up: the path of a key, and a sentence."""
+    keys = [key for key in _ANSWER_KEYS if getattr(follow_up, key)]
+    if len(keys) > 1:
+        yield (keys[1],), f"expected one of {', '.join(_ANSWER_KEYS)}, found {' and '.join(keys)}"
+    choices = len(follow_up.choice)
+    first = 1 if choices else 0  # without choices, only no right one fits
+    if not first <= (follow_up.right or 0) <= choices:
+        right = follow_up.right or "none"
+        yield ("right",), f"expected the number of one of {choices} answers, found {right}"
         return
     try:
-        if one.kind != "points":
-            read_answer(one, right_answer(one))
+        if follow_up.kind != "points":
+            read_answer(follow_up, right_answer(follow_up))
     except UnreadableAnswer:
         text = "expected a finite number, a space and a known unit, or rows of one length"
-        yield (one.kind,), f"{text}, found {right_answer(one)!r}"
+        yield (follow_up.kind,), f"{text}, found {right_answer(follow_up)!r}"
         return
-    for said, idea in one.ideas.items():
+    for wrong_answer, idea in follow_up.ideas.items():
+        path = ("ideas", wrong_answer)
         if idea not in ideas:
-            yield ("ideas", said), f"expected an idea, found {idea!r}{did_you_mean(idea, ideas)}"
+            yield path, f"expected an idea, found {idea!r}{did_you_mean(idea, ideas)}"
         try:
-            if one.kind == "points" or judge_answer(one, said)[0]:
-                yield ("ideas", said), "expected a wrong choice, number or array, found none"
-        except UnreadableAnswer as wrong:
-            yield ("ideas", said), wrong.sentence
-
-
-def _alike(one: FollowUp, given: Rows, typed: str) -> bool:
-    """Whether an answer is the one that is typed so, as nearly as is asked for."""
-    within = (DEFAULT_TOLERANCE if one.number else 0.0) if one.within is None else one.within
-    there = read_answer(one, typed)
-    scale = max(abs(x) for row in there for x in row)
-    pairs = ((x, y) for a, b in zip(given, there, strict=True) for x, y in zip(a, b, strict=True))
-    return all(abs(x - y) <= within * abs(y) + ARRAY_ROUNDING * scale for x, y in pairs)
+            if follow_up.kind == "points" or judge_answer(follow_up, wrong_answer)[0]:
+                yield path, "expected a wrong choice, number or array, found none"
+        except UnreadableAnswer as error:
+            yield path, error.sentence

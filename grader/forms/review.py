@@ -1,4 +1,4 @@
-"""Form `review`: a diff; the lines that are wrong, each with a reason, and whether to approve."""
+"""Form `review`: a diff; the candidate lists wrong lines with reasons, and approves or not."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from grader.forms.base import (
     Material,
     UnreadableAnswer,
     UnreadLines,
-    as_word,
     comment_lines,
+    intended_word,
     raise_or_collect,
     read_answers,
 )
@@ -23,49 +23,58 @@ APPROVE = "approve"
 
 
 class ReviewForm(Form):
-    """A function of no arguments gives the dict of what was written: a reason by line, approve."""
+    """A function without arguments returns the review: a reason by line, and `approve`."""
 
     def starter(self, spec: Spec) -> bytes:
-        """The reasons to choose from, and nothing answered."""
-        reasons = [
-            line
-            for name, text in spec.reasons.items()
-            for line in comment_lines(f"{name}: {text}", "    ")
-        ]
-        head = "# For each line of the diff that is wrong: its number = the reason, one of"
-        return "\n".join([head, *reasons, "", "# yes or no", f"{APPROVE} = ?", ""]).encode()
+        """Return the reasons to choose from as comments, and no line of the diff."""
+        lines = ["# For each line of the diff that is wrong: its number = the reason, one of"]
+        for name, text in spec.reasons.items():
+            lines += comment_lines(f"{name}: {text}", "    ")
+        lines += ["", "# yes or no", f"{APPROVE} = ?", ""]
+        return "\n".join(lines).encode()
 
     def materials(self, spec: Spec) -> Iterator[Material]:
-        """The diff, its lines numbered, and the reasons to choose from."""
+        """Yield the diff with line numbers, and the reasons to choose from."""
         lines = spec.diff.splitlines()
         width = len(str(len(lines)))
-        shown = (f"{number:>{width}}  {line}".rstrip() for number, line in enumerate(lines, 1))
-        yield Material("Diff", "\n".join(shown), "diff")
+        numbered = [f"{number:>{width}}  {line}".rstrip() for number, line in enumerate(lines, 1)]
+        yield Material("Diff", "\n".join(numbered), "diff")
         yield Material("Reasons", rows=tuple(spec.reasons.items()))
 
     def reference(self, spec: Spec) -> bytes:
-        """Every fault at its first line."""
-        faults = (fault for check in spec.checks for fault in getattr(check, "wrong", ()))
-        return _program({str(f.lines[0]): f.reason for f in faults} | {APPROVE: "no"}, spec)
+        """Return the review that lists every fault at its first line."""
+        review = {
+            str(fault.lines[0]): fault.reason
+            for check in spec.checks
+            for fault in getattr(check, "wrong", ())
+        }
+        review[APPROVE] = "no"
+        return _program(review, spec)
 
     def program(
         self, text: bytes, question: Question, unread: UnreadLines = None, *, literal: bool = False
     ) -> bytes:
-        """A function that gives what was written."""
+        """Return a function that returns the review."""
         spec = question.spec
         marks = line_marks(spec.diff)
-        names = [APPROVE, *map(str, range(1, len(marks) + 1))]
-        found, faults = dict[str, str](), list[UnreadableAnswer]()
-        reasons = ", ".join(spec.reasons)
         words = [*spec.reasons, "yes", "no"]
-        expected = f"LINE = REASON (lines: 1 to {len(marks)}; reasons: {reasons})"
-        written = read_answers(text, names, needed=[APPROVE], expected=expected, unread=unread,
-                       literal=literal, words=words)  # fmt: skip
-        for name, given in written.items():
-            value = given.value
+        reasons = ", ".join(spec.reasons)
+        written = read_answers(
+            text,
+            [APPROVE, *(str(number) for number, _ in enumerate(marks, 1))],
+            needed=[APPROVE],
+            expected=f"LINE = REASON (lines: 1 to {len(marks)}; reasons: {reasons})",
+            unread=unread,
+            literal=literal,
+            words=words,
+        )
+        review: dict[str, str] = {}
+        faults: list[UnreadableAnswer] = []
+        for name, answer in written.items():
+            value = answer.value
             if not literal:
-                value = as_word(value, words)
-            with given.collect_errors(faults=faults):
+                value = intended_word(value, words)
+            with answer.collect_errors(faults=faults):
                 if name == APPROVE:
                     if value not in {"yes", "no"}:
                         raise UnreadableAnswer(f"{APPROVE}: expected yes or no, found {value[:40]}")
@@ -73,23 +82,23 @@ class ReviewForm(Form):
                     raise UnreadableAnswer(f"{value[:40]} is no reason; reasons are {reasons}")
                 elif marks[int(name) - 1] == "-":
                     raise UnreadableAnswer(f"line {name} was removed and cannot be wrong any more")
-                found[name] = value
+                review[name] = value
         raise_or_collect(faults, unread)
-        if APPROVE not in found and unread is None:
+        if APPROVE not in review and unread is None:
             raise UnreadableAnswer(f"{APPROVE} has no answer yet; write {APPROVE} = yes or no")
-        return _program(found, spec) if found else b""
+        return _program(review, spec) if review else b""
 
     def spec_errors(self, spec: Spec) -> Iterator[tuple[KeyPath, str]]:
-        """A diff without lines, reasons that no fault has, and faults in lines there are not."""
+        """Yield a missing diff, and faults with an unknown reason or line."""
         marks = line_marks(spec.diff)
         if not spec.diff or not spec.reasons:
             yield ("form",), "expected diff and reasons, which a review is about"
-        wrong = [
+        faults = [
             (check.id, fault) for check in spec.checks for fault in getattr(check, "wrong", ())
         ]
-        if not wrong:
+        if not faults:
             yield ("form",), "expected a check of kind findings, which says what is wrong"
-        for check, fault in wrong:
+        for check, fault in faults:
             if fault.reason not in spec.reasons:
                 near = did_you_mean(fault.reason, list(spec.reasons))
                 yield ("reasons",), f"expected {fault.reason} of {check}{near}"
@@ -99,12 +108,12 @@ class ReviewForm(Form):
 
 
 def line_marks(diff: str) -> list[str]:
-    """The mark of every line of a diff: " ", "+" or "-"."""
+    """Return the mark of every line of a diff: " ", "+" or "-"."""
     return [line[:1] or " " for line in diff.splitlines()]
 
 
-def _program(found: Mapping[str, str], spec: Spec) -> bytes:
-    """The function that the first step of the first run calls, giving this."""
-    first = next(iter(spec.runs.values()))[0]
-    function = first.partition("=")[2].partition("(")[0].strip()
-    return f"def {function}():\n    return {json.dumps(found)}\n".encode()
+def _program(review: Mapping[str, str], spec: Spec) -> bytes:
+    """Return the function of the first step of the first run, which returns a review."""
+    first_step = next(iter(spec.runs.values()))[0]
+    function = first_step.partition("=")[2].partition("(")[0].strip()
+    return f"def {function}():\n    return {json.dumps(review)}\n".encode()
