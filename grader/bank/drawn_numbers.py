@@ -1,7 +1,7 @@
-"""The numbers of a question that are drawn: one set of `given`, put into its texts and cases.
+"""Numbers of a question that are drawn: one set of `given`, filled into its texts and cases.
 
-A place is `{name}`, `{list[0]}` or arithmetic, `{2 * layers / 1e9:.1f}`, as `size_expr` reads it.
-It becomes text, and in cases, where it is the whole of a value, the value itself.
+A *placeholder* is `{name}`, `{list[0]}` or arithmetic, `{2 * layers / 1e9:.1f}`, as `size_expr`
+reads it.  It becomes text.  In a case, a placeholder that is a whole value becomes that value.
 """
 
 from __future__ import annotations
@@ -18,100 +18,111 @@ from grader.bank.yaml_document import DocumentPath, SpecError, one_line
 from grader.cases import size_expr
 from grader.model.spec import Sets
 
-_PLACE = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
+_PLACEHOLDER = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
 _ENTRY = re.compile(r"\b([a-z_]\w*)\[(\d{1,3})\]")
 _FORMAT = re.compile(r",?(\.\d[fg])?")
-_AS_THEY_ARE = {"given", "code", "title"}  # a title is read in lists without the rest
-_TYPED = {"cases", "defaults", "array"}  # keys below which values are meant, and no texts
+_UNFILLED = {"given", "code", "title"}  # a title is read in lists without the rest
+_TYPED = {"cases", "defaults", "array"}  # keys below which values are numbers, not texts
+_MAX_INTEGER = 1e15  # larger results of arithmetic are floats
 
 
 class DrawnNumbers:
-    """The set that a seed draws; no `sets` where a question has none."""
+    """The set that a seed draws; `sets` is empty if the question has none."""
 
     def __init__(self, data: Mapping[str, Any], seed: int) -> None:
         """Draw from the parsed data of a spec."""
         self.sets: list[dict[str, Any]] = []
-        with suppress(ValidationError):  # which reading the spec says
+        with suppress(ValidationError):  # reading the spec reports it
             self.sets = TypeAdapter(Sets).validate_python(data.get("given", []))
-        self.misplaced: list[SpecError] = []  # places that cannot be filled
+        self.misplaced: list[SpecError] = []  # placeholders of the spec that cannot be filled
         self.problems: list[str] = []  # the same in files of programs
         self.number = seed % (len(self.sets) or 1)
         self._drawn: dict[str, Any] = self.sets[self.number] if self.sets else {}
         self._used: set[str] = set()
 
     def spec_errors(self) -> Iterator[SpecError]:
-        """What is wrong with the places and the sets, and names that no text had until now."""
+        """Yield wrong placeholders and sets, and names that no text has used until now."""
         yield from self.misplaced
-        for i, one in enumerate(self.sets):
-            if unlike := sorted(one.keys() ^ self.sets[0].keys()):
+        for i, numbers in enumerate(self.sets):
+            unlike = sorted(numbers.keys() ^ self.sets[0].keys())
+            first = self.sets.index(numbers)
+            if unlike:
                 yield ("given", i), f"expected the names of the first set, found {unlike[0]} in one"
-            elif (first := self.sets.index(one)) < i:
+            elif first < i:
                 yield ("given", i), f"expected each set once, found that of given[{first}] again"
         for name in sorted(self._drawn.keys() - self._used):
             yield ("given", 0, name), f"expected {{{name}}} in a text or a case, found it in none"
 
-    def fill_in(self, found: Any, at: DocumentPath = ()) -> Any:  # noqa: ANN401 whatever YAML holds
-        """Data with the numbers in place; `at` is the path of its key."""
-        if isinstance(found, dict):
-            each = {key: self.fill_in(one, (*at, key)) for key, one in found.items()}
-            return {self.fill_in(key, (*at, "")): one for key, one in each.items()}
-        if isinstance(found, list):
-            return [self.fill_in(one, (*at, i)) for i, one in enumerate(found)]
-        if not isinstance(found, str) or at[0] in _AS_THEY_ARE:
-            return found
-        place = _PLACE.fullmatch(found) if self.sets and _TYPED & {*at} else None
-        return (
-            self._value(place[1], at)
-            if place and place[2] is None
-            else self.fill_in_text(found, at)
-        )
+    def fill_in(self, data: Any, path: DocumentPath = ()) -> Any:  # noqa: ANN401 any YAML value
+        """Return data with the numbers filled in; `path` leads to it."""
+        if isinstance(data, dict):
+            values = {key: self.fill_in(value, (*path, key)) for key, value in data.items()}
+            return {self.fill_in(key, (*path, "")): value for key, value in values.items()}
+        if isinstance(data, list):
+            return [self.fill_in(entry, (*path, i)) for i, entry in enumerate(data)]
+        if not isinstance(data, str) or path[0] in _UNFILLED:
+            return data
+        if self.sets and not _TYPED.isdisjoint(path):
+            placeholder = _PLACEHOLDER.fullmatch(data)
+            if placeholder and placeholder[2] is None:
+                return self._value(placeholder[1], path)
+        return self.fill_in_text(data, path)
 
-    def fill_in_text(self, text: str, at: DocumentPath | str) -> str:
-        """A text with the numbers in place, and the parameters of ideas, {EPS}, where they are.
+    def fill_in_text(self, text: str, place: DocumentPath | str) -> str:
+        """Return a text with the numbers filled in; parameters of ideas, as {EPS}, stay.
 
-        It stands `at` a path of keys, or at FILE:LINE.
+        The place is a path of keys, or FILE:LINE.
         """
+        if not self.sets:
+            return text
+        return _PLACEHOLDER.sub(lambda match: self._text_of(match, place), text)
 
-        def shown(place: re.Match[str]) -> str:
-            if place[1].isupper():
-                return place[0]
-            value, how = self._value(place[1], at), place[2] or ""
-            if isinstance(value, list):
-                return f"[{', '.join(f'{one:g}' for one in value)}]"
-            if not _FORMAT.fullmatch(how) or (how and isinstance(value, str)):
-                text = f"expected , or .1f or .3g after the colon of a number, found {place[0]}"
-                self._note(at, text)
-                return place[0]
-            return format(value, how or "g") if how or isinstance(value, float) else str(value)
-
-        return _PLACE.sub(shown, text) if self.sets else text
+    def _text_of(self, match: re.Match[str], place: DocumentPath | str) -> str:
+        """Return the text for a placeholder."""
+        if match[1].isupper():
+            return match[0]
+        value = self._value(match[1], place)
+        if isinstance(value, list):
+            return f"[{', '.join(f'{number:g}' for number in value)}]"
+        number_format = match[2] or ""
+        if not _FORMAT.fullmatch(number_format) or (number_format and isinstance(value, str)):
+            text = f"expected , or .1f or .3g after the colon of a number, found {match[0]}"
+            self._add_error(place, text)
+            return match[0]
+        if number_format or isinstance(value, float):
+            return format(value, number_format or "g")
+        return str(value)
 
     def fill_in_answers(self, source: bytes, file: Path) -> bytes:
-        """Right answers, whose lines are those of a file, with the numbers in place."""
+        """Return right answers, whose lines are those of a file, with the numbers filled in."""
         lines = source.decode("utf-8", "surrogateescape").split("\n")
-        filled = (
+        filled = [
             self.fill_in_text(line, f"{file}:{number}") for number, line in enumerate(lines, 1)
-        )
+        ]
         return "\n".join(filled).encode("utf-8", "surrogateescape")
 
-    def _note(self, at: DocumentPath | str, text: str) -> None:
-        """Note what is wrong with a place."""
-        if isinstance(at, str):
-            self.problems.append(one_line(f"{at}:1: {text}"))
+    def _add_error(self, place: DocumentPath | str, text: str) -> None:
+        """Store the fault of a placeholder."""
+        if isinstance(place, str):
+            self.problems.append(one_line(f"{place}:1: {text}"))
         else:
-            self.misplaced.append((at, text))
+            self.misplaced.append((place, text))
 
-    def _value(self, place: str, at: DocumentPath | str) -> Any:  # noqa: ANN401
-        """What stands in a place: a value of the set, or the result of arithmetic."""
-        self._used |= {*re.findall(r"[A-Za-z_]\w*", place)}
-        if place in self._drawn:
-            return self._drawn[place]
+    def _value(self, expression: str, place: DocumentPath | str) -> Any:  # noqa: ANN401
+        """Return the value of a placeholder: an entry of the set, or the result of arithmetic."""
+        self._used.update(re.findall(r"[A-Za-z_]\w*", expression))
+        if expression in self._drawn:
+            return self._drawn[expression]
         try:
-            words = _ENTRY.sub(lambda one: f"({self._drawn[one[1]][int(one[2])]!r})", place)
-            value = size_expr.evaluate_amount(words, self._drawn)
+            without_entries = _ENTRY.sub(self._entry_as_number, expression)
+            value = size_expr.evaluate_amount(without_entries, self._drawn)
         except (size_expr.AmountError, LookupError, TypeError):
             names = ", ".join(self._drawn)
-            text = f"expected arithmetic over names of given ({names}), found {{{place}}}"
-            self._note(at, text)
+            text = f"expected arithmetic over names of given ({names}), found {{{expression}}}"
+            self._add_error(place, text)
             return 0
-        return int(value) if value.is_integer() and abs(value) < 1e15 else value
+        return int(value) if value.is_integer() and abs(value) < _MAX_INTEGER else value
+
+    def _entry_as_number(self, match: re.Match[str]) -> str:
+        """Return an entry of a list, in parentheses."""
+        return f"({self._drawn[match[1]][int(match[2])]!r})"

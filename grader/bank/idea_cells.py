@@ -10,10 +10,10 @@
     # %% no-gate / by-a-product
     def relu_backward(grad_y, x): ...
 
-`# key: value` among the comments right below the name says something of the program, in YAML.
-What would be swallowed, code above the first name for one, is refused.  The docstring is an idea's
-feedback: lines are joined, an empty one ends a paragraph.  A name, a slash and another is a
-further variant of an idea, and has a program alone.
+A comment `# key: value` right below the name is a key of the program, in YAML.  The docstring is
+the feedback of an idea: lines are joined, an empty one ends a paragraph.  A name, a slash and
+another name make a further variant of an idea, which has only a program.  Text that would be lost
+is refused, such as code above the first name.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from grader.bank.yaml_document import Document
 from grader.model.errors import BankError
 
 CELL_MARK = re.compile(r"# %%[ \t]*(.*?)[ \t]*")
-_OWN = "killed_by|parameters|part"
-_KEY = re.compile(rf"#\s*((?:{_OWN})(?=:)|[a-z_]+(?=:(?:\s|$))):\s*(.*)")
-# Where it is no mark, and no key.
-_STRAY = re.compile(rf"#+\s*(%%|%\s*[a-z0-9-]+(?:\s*/\s*[\w-]+)?\s*$|(?:{_OWN}):)")
+_KEYS = "killed_by|parameters|part"
+_KEY = re.compile(rf"#\s*((?:{_KEYS})(?=:)|[a-z_]+(?=:(?:\s|$))):\s*(.*)")
+# A comment that is nearly a mark or a key.
+_STRAY = re.compile(rf"#+\s*(%%|%\s*[a-z0-9-]+(?:\s*/\s*[\w-]+)?\s*$|(?:{_KEYS}):)")
 _DOCSTRING = re.compile(r"(?:\s|#[^\n]*(?:\n|$))*([rR]?(\"\"\"|''').*?\2)", re.DOTALL)
 _NO_CODE = re.compile(rf"(?:{_DOCSTRING.pattern})?(?:\s|#[^\n]*(?:\n|$))*", re.DOTALL)
 IMPORTS = (ast.Import, ast.ImportFrom)
@@ -46,110 +46,135 @@ _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 @dataclass(frozen=True, slots=True)
 class ProgramCell:
-    """One program."""
+    """One program of a file."""
 
-    name: str  # of a further variant the idea's, a slash and its own
+    name: str  # of a further variant: the idea's, a slash and its own
     keys: Any  # by name, if the author has written them so
     feedback: str
-    source: bytes  # below as many blank lines as there are above it in the file
+    source: bytes  # below as many blank lines as there are lines above it in the file
 
 
 def read_cells(data: bytes, path: Path) -> tuple[Document, list[ProgramCell]]:
-    """The programs in a file that goes by a path; and their keys, by name, with their places.
+    """Return the keys of all programs as a document, and the programs.
 
     Raises:
-        BankError: it is no text, a key is no YAML, two have one name, or something is of none.
+        BankError: a key is not YAML, two programs have one name, or text belongs to no program.
     """
     lines = data.decode("utf-8-sig", "surrogateescape").splitlines()
     marks = [number for number, line in enumerate(lines) if CELL_MARK.fullmatch(line)]
-    keys = [""] * len(lines)
-    for number in marks:
-        keys[number] = f"{json.dumps(cell_name(lines[number]))}:"
-        for below, line in enumerate(lines[number + 1 :], number + 1):
-            if not line.startswith("#") or below in marks:
-                break
-            if said := _KEY.fullmatch(line):
-                keys[below] = f"  {said[1]}: {said[2]}"
-    if strays := [
-        yaml_document.one_line(f"{path}:{n + 1}:1: {s}") for n, s in _strays(lines, keys)
-    ]:
+    keys = _key_lines(lines, marks)
+    strays = [
+        yaml_document.one_line(f"{path}:{number + 1}:1: {sentence}")
+        for number, sentence in _strays(lines, keys)
+    ]
+    if strays:
         raise BankError(strays[0], problems=strays)
-    doc = yaml_document.parse_yaml("\n".join([*keys, "{}" * (not marks)]).encode(), path)
-    found = []
+    if not marks:
+        keys.append("{}")
+    document = yaml_document.parse_yaml("\n".join([*keys, ""]).encode(), path)
+    cells = []
     for number, end in pairwise([*marks, len(lines)]):
-        text, name = "\n".join(lines[number + 1 : end]).rstrip(), cell_name(lines[number])
-        said = _DOCSTRING.match(text)
+        name = cell_name(lines[number])
+        text = "\n".join(lines[number + 1 : end]).rstrip()
+        docstring = _DOCSTRING.match(text)
         source = "\n" * (number + 1) + text + "\n"
-        found.append(
+        cells.append(
             ProgramCell(
-                name,
-                doc.data[name] or {},
-                join_paragraph_lines(ast.literal_eval(said[1])) if said else "",
-                source.encode("utf-8", "surrogateescape"),
+                name=name,
+                keys=document.data[name] or {},
+                feedback=join_paragraph_lines(ast.literal_eval(docstring[1])) if docstring else "",
+                source=source.encode("utf-8", "surrogateescape"),
             )
         )
-    return doc, found
+    return document, cells
+
+
+def _key_lines(lines: list[str], marks: list[int]) -> list[str]:
+    """Return the names and keys of a file as lines of YAML, on the lines where they are written."""
+    keys = [""] * len(lines)
+    for mark in marks:
+        keys[mark] = f"{json.dumps(cell_name(lines[mark]))}:"
+        for number in range(mark + 1, len(lines)):
+            if not lines[number].startswith("#") or number in marks:
+                break
+            if key := _KEY.fullmatch(lines[number]):
+                keys[number] = f"  {key[1]}: {key[2]}"
+    return keys
 
 
 def _strays(lines: list[str], keys: list[str]) -> Iterator[tuple[int, str]]:
-    """What is above the first name and no comment, and comments that are nearly a name or a key."""
-    first = next((number for number, key in enumerate(keys) if key), len(lines))
+    """Yield code above the first name, and comments that are nearly a name or a key."""
+    first = 0
+    while first < len(keys) and not keys[first]:
+        first += 1
     above = "".join(f"{line}\n" for line in lines[:first])
     plain = _NO_CODE.match(above).end()  # type: ignore[union-attr]
     if plain < len(above):
         yield above.count("\n", 0, plain), "expected a line `# %% NAME` above code, found none"
     for number, line in enumerate(lines):
-        if not keys[number] and (near := _STRAY.match(line)):
-            wanted = "`# %% NAME`" if near[1][0] == "%" else "keys right below the name"
-            yield number, f"expected {wanted}, found {yaml_document.shorten(line)!r}"
+        if not keys[number] and (stray := _STRAY.match(line)):
+            expected = "`# %% NAME`" if stray[1][0] == "%" else "keys right below the name"
+            yield number, f"expected {expected}, found {yaml_document.shorten(line)!r}"
 
 
 def cell_name(mark: str) -> str:
-    """The name in the line above a program."""
+    """Return the name in the line above a program."""
     return " / ".join(re.split(r"\s*/\s*", CELL_MARK.fullmatch(mark)[1]))  # type: ignore[index]
 
 
 def join_paragraph_lines(docstring: str) -> str:
-    """A text of which the lines of a paragraph are joined."""
+    """Return a text with each paragraph on one line."""
     paragraphs = re.split(r"\n\s*\n", cleandoc(docstring))
-    return "\n".join(" ".join(one.split()) for one in paragraphs).strip()
+    return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs).strip()
+
+
+# -- an idea on top of the reference --------------------------------------------------------------
 
 
 def layer_over(reference: bytes, idea: bytes) -> bytes:
-    """The text of a reference with what an idea defines in its place, and below it what is new.
+    """Return a reference with the definitions of an idea in place of its own, and new ones below.
 
     Raises:
-        SyntaxError: one of them is no Python.
+        SyntaxError: one of them is not Python.
     """
-    lines, text = reference.decode().splitlines(), idea.decode().splitlines()
-    known = ast.parse(reference).body
-    imports = [node.end_lineno or 0 for node in known if isinstance(node, IMPORTS)]
-    gone, below = set[int](), list[str]()
-    after: dict[int, list[str]] = {max(imports, default=0): []}  # by line, what follows it
-    (above,) = after.values()
-    # Of statements that give the same names new values, such as parameters, the last one counts.
-    own = {_replaced(node) or node: node for node in ast.parse(idea).body}
-    for node in own.values():
-        first, end = _lines(node)
-        written, names = text[first:end], {*bound_names(node)}
-        places = [one for one in known if not names.isdisjoint(bound_names(one))]
+    lines = reference.decode().splitlines()
+    idea_lines = idea.decode().splitlines()
+    statements = ast.parse(reference).body
+    imports = [node.end_lineno or 0 for node in statements if isinstance(node, IMPORTS)]
+    last_import = max(imports, default=0)
+    inserted: dict[int, list[str]] = {last_import: []}  # by the line that they follow
+    removed: set[int] = set()
+    appended: list[str] = []
+    # If statements give the same names new values, such as parameters, the last one counts.
+    idea_statements = {_replaced_names(node) or node: node for node in ast.parse(idea).body}
+    for node in idea_statements.values():
+        first, end = _line_range(node)
+        written = idea_lines[first:end]
+        names = set(bound_names(node))
+        places = [place for place in statements if not names.isdisjoint(bound_names(place))]
         if isinstance(node, IMPORTS):
-            above += (line for line in written if line not in lines)
+            inserted[last_import] += [line for line in written if line not in lines]
         elif places:
-            after.setdefault(_lines(places[-1])[1], []).extend(written)
+            inserted.setdefault(_line_range(places[-1])[1], []).extend(written)
             for place in places:
-                if _replaced(node).issuperset(bound_names(place)):
-                    gone.update(range(*_lines(place)))
-        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
-            below += ["", "", *written]
-    kept = list(after.get(0, ()))
+                if _replaced_names(node).issuperset(bound_names(place)):
+                    removed.update(range(*_line_range(place)))
+        elif not _is_docstring(node):
+            appended += ["", "", *written]
+    layered = list(inserted.get(0, ()))
     for number, line in enumerate(lines):
-        kept += [line] * (number not in gone) + after.get(number + 1, [])
-    return "\n".join([*kept, *below, ""]).encode()
+        if number not in removed:
+            layered.append(line)
+        layered += inserted.get(number + 1, [])
+    return "\n".join([*layered, *appended, ""]).encode()
 
 
-def _replaced(node: ast.stmt) -> frozenset[str]:
-    """The names that a statement gives values which do not depend on those before."""
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _replaced_names(node: ast.stmt) -> frozenset[str]:
+    """Return the names whose new values do not depend on their old ones."""
     names = frozenset(bound_names(node))
     if isinstance(node, _BLOCKS):
         return names
@@ -158,49 +183,61 @@ def _replaced(node: ast.stmt) -> frozenset[str]:
 
 
 def names_read(*nodes: ast.AST) -> set[str]:
-    """The names that some nodes read."""
-    found = (n for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name))
-    return {name.id for name in found if isinstance(name.ctx, ast.Load)}
+    """Return the names that some nodes read."""
+    return {
+        name.id
+        for node in nodes
+        for name in ast.walk(node)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)
+    }
 
 
-def _lines(node: ast.stmt) -> tuple[int, int]:
-    """Where a statement begins, decorators included, and ends; lines from 0."""
-    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+def _line_range(node: ast.stmt) -> tuple[int, int]:
+    """Return the first line of a statement, with its decorators, and the line after its end.
+
+    Lines count from 0.
+    """
+    decorators = getattr(node, "decorator_list", ())
+    first = min(part.lineno for part in (node, *decorators))
     return first - 1, node.end_lineno or first
 
 
 def definitions(source: bytes) -> dict[str, list[ast.stmt]]:
-    """The statements at the left margin that bind or change each name."""
-    found: dict[str, list[ast.stmt]] = {}
+    """Return the statements at the left margin that bind or change each name."""
+    statements: dict[str, list[ast.stmt]] = {}
     for node in ast.parse(source).body:
         for name in dict.fromkeys(bound_names(node)):
-            found.setdefault(name, []).append(node)
-    return found
+            statements.setdefault(name, []).append(node)
+    return statements
 
 
 def bound_names(node: ast.AST) -> Iterator[str]:
-    """What a statement binds or changes where it stands, also in tuples, imports and blocks."""
-    inner: Iterable[ast.AST] = ast.iter_child_nodes(node)
+    """Yield the names that a statement binds or changes, also in tuples, imports and blocks."""
+    children: Iterable[ast.AST] = ast.iter_child_nodes(node)
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             yield node.name
-            inner = ()
-        case ast.comprehension():  # its own names are not seen outside
-            inner = node.ifs
+            children = ()
+        case ast.comprehension():  # its names are not visible outside
+            children = node.ifs
         case ast.alias():
             yield node.asname or node.name.partition(".")[0]
         case ast.Name(ctx=ast.Store()):
             yield node.id
-        case ast.Subscript(value=of, ctx=ast.Store()) | ast.Attribute(value=of, ctx=ast.Store()):
-            yield re.split(r"\W", ast.unparse(of), maxsplit=1)[0]
-    for one in inner:
-        yield from bound_names(one)
+        case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
+            yield re.split(r"\W", ast.unparse(node.value), maxsplit=1)[0]
+    for child in children:
+        yield from bound_names(child)
 
 
 def comment_changes(starter: bytes, right: bytes, why: str) -> bytes:
-    """A right program with one sentence above each run of lines that a starter has otherwise."""
-    old, new = (one.decode().splitlines() for one in (starter, right))
-    found, sentence = [], f"# why: {' '.join(why.split())}"
+    """Return a right program with one sentence above each run of lines that a starter lacks."""
+    old = starter.decode().splitlines()
+    new = right.decode().splitlines()
+    sentence = f"# why: {' '.join(why.split())}"
+    lines = []
     for tag, _, _, first, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        found += [sentence] * (tag != "equal") + new[first:end]
-    return "\n".join([*found, ""]).encode()
+        if tag != "equal":
+            lines.append(sentence)
+        lines += new[first:end]
+    return "\n".join([*lines, ""]).encode()

@@ -1,8 +1,9 @@
-"""The least that has to change in a starter, and why: `drills/ID/repair.py`, or `repair.txt`.
+"""The repair of a starter: its smallest right changes, with reasons.
 
-`# why: SENTENCE` stands above each changed run of lines; `# why 2: ...` where part 2 is what asks
-for it. The sentence goes on in comments right below it that begin with two blanks or more. Without
-these comments the file is a right solution. In a file of answers they stand above each answer.
+A repair is written in `drills/ID/repair.py`, or `repair.txt`.  `# why: SENTENCE` stands above each
+changed run of lines; `# why 2: ...` if part 2 asks for the change.  The sentence continues in
+comments right below it that begin with two blanks or more.  Without these comments the file is a
+right solution.  In a file of answers they stand above each answer.
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import NamedTuple
 
 from grader import forms
 from grader.model.question import Question
 
 _WHY = re.compile(r"\s*# why(?: (\d+))?: *(.*)")
-_MORE = re.compile(r"\s*#  +(\S.*)")
-_NEAR = 2  # unchanged lines at most between two runs that one sentence may be about
+_CONTINUATION = re.compile(r"\s*#  +(\S.*)")
+_MAX_GAP = 2  # unchanged lines between two runs that one sentence may explain
 
-ChangeReason = tuple[int, str]  # the part that asks for it, a sentence
-ExplainedLine = tuple[
-    str | None, tuple[ChangeReason, ...]
-]  # a line, and the sentences right above it
+ChangeReason = tuple[int, str]  # the part that asks for the change, and a sentence
+Reasons = tuple[ChangeReason, ...]
+ExplainedLine = tuple[str | None, Reasons]  # a line, and the sentences right above it
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,132 +34,190 @@ class RepairChange:
     line: int  # from 1
     before: tuple[str, ...]
     after: tuple[str, ...]
-    why: tuple[ChangeReason, ...] = ()
+    why: Reasons = ()
 
     @property
     def part(self) -> int:
-        """The first part that asks for it."""
+        """Return the first part that asks for the change."""
         return min((part for part, _ in self.why), default=1)
 
 
 def repair_changes(question: Question) -> tuple[RepairChange, ...]:
-    """What has to change in the starter, in its order; nothing where no repair is written."""
+    """Return the changes of a starter from top to bottom; none if no repair is written."""
     if not question.repair:
         return ()
-    written = _read(question.repair)
+    repaired_lines = _explained_lines(question.repair)
     if forms.form_of(question.spec).is_text:
-        return tuple(_answered(written))
-    return tuple(_compared(_lines(question.without_leading_blank_lines(question.starter)), written))
+        return tuple(_answer_changes(repaired_lines))
+    return tuple(_code_changes(_starter_lines(question), repaired_lines))
 
 
 def repaired_starter(question: Question, parts: int | None = None) -> bytes:
-    """The starter with the changes that the first parts ask for, all if not said."""
+    """Return the starter with the changes of the first parts (default: all)."""
     if parts is None or forms.form_of(question.spec).is_text:
-        lines = [line for line, _ in _read(question.repair) if line is not None]
+        lines = [line for line, _ in _explained_lines(question.repair) if line is not None]
     else:
-        lines = _lines(question.without_leading_blank_lines(question.starter))
+        lines = _starter_lines(question)
         for change in reversed(repair_changes(question)):
             if change.part <= parts:
-                at = change.line - 1
-                lines[at : at + len(change.before)] = change.after
+                start = change.line - 1
+                lines[start : start + len(change.before)] = change.after
     return "\n".join([*lines, ""]).encode()
 
 
 def repair_errors(question: Question) -> Iterator[str]:
-    """Changes without a sentence, sentences without a change, and parts that there are not."""
-    most = len(question.spec.parts)
+    """Yield changes without a sentence, sentences without a change, and unknown parts."""
+    parts = len(question.spec.parts)
     for change in repair_changes(question):
-        shown = next((line.strip() for line in (*change.after, *change.before) if line.strip()), "")
+        line = _first_text(*change.after, *change.before)
         if not change.why:
-            yield f"expected `# why: SENTENCE` above the change to {shown!r}, found none"
+            yield f"expected `# why: SENTENCE` above the change to {line!r}, found none"
         for part, sentence in change.why:
-            if not 1 <= part <= most or not sentence:
-                yield f"expected `# why N: SENTENCE` of a part from 1 to {most} above {shown!r}"
+            if not 1 <= part <= parts or not sentence:
+                yield f"expected `# why N: SENTENCE` of a part from 1 to {parts} above {line!r}"
             elif change.before == change.after:
                 yield f"expected a change below {sentence!r}, found none"
+
+
+def _first_text(*lines: str) -> str:
+    """Return the first line that is not blank, or ""."""
+    for line in lines:
+        if line.strip():
+            return line.strip()
+    return ""
+
+
+def _starter_lines(question: Question) -> list[str]:
+    return _lines(question.without_leading_blank_lines(question.starter))
 
 
 def _lines(source: bytes) -> list[str]:
     return source.decode("utf-8", "replace").splitlines()
 
 
-def _read(source: bytes) -> Iterator[ExplainedLine]:
-    """Every line with the sentences right above it; None after the last, if some are left."""
-    why: list[ChangeReason] = []
+def _explained_lines(source: bytes) -> Iterator[ExplainedLine]:
+    """Yield every line with the sentences right above it; None for sentences at the end."""
+    reasons: list[ChangeReason] = []
     for line in _lines(source):
-        if found := _WHY.fullmatch(line):
-            why.append((int(found[1] or 1), found[2].strip()))
-        elif why and (more := _MORE.fullmatch(line)):
-            why[-1] = (why[-1][0], f"{why[-1][1]} {more[1].strip()}".strip())
+        if why := _WHY.fullmatch(line):
+            reasons.append((int(why[1] or 1), why[2].strip()))
+        elif reasons and (continuation := _CONTINUATION.fullmatch(line)):
+            part, sentence = reasons[-1]
+            reasons[-1] = (part, f"{sentence} {continuation[1].strip()}".strip())
         else:
-            yield line, tuple(why)
-            why = []
-    if why:
-        yield None, tuple(why)
+            yield line, tuple(reasons)
+            reasons = []
+    if reasons:
+        yield None, tuple(reasons)
 
 
-def _answered(written: Iterable[ExplainedLine]) -> Iterator[RepairChange]:
-    """Every answer, with the sentences above it."""
-    why: tuple[ChangeReason, ...] = ()
-    for number, (line, found) in enumerate(written, 1):
-        why += found
-        if line is None or line.partition("#")[0].strip():
-            yield RepairChange(number, (), () if line is None else (line,), why)
-            why = ()
+def _answer_changes(explained_lines: Iterable[ExplainedLine]) -> Iterator[RepairChange]:
+    """Yield every answer with the sentences above it."""
+    pending: Reasons = ()
+    for number, (line, reasons) in enumerate(explained_lines, 1):
+        pending += reasons
+        if line is None:
+            yield RepairChange(number, (), (), pending)
+        elif line.partition("#")[0].strip():
+            yield RepairChange(number, (), (line,), pending)
+            pending = ()
 
 
-def _compared(starter: Sequence[str], written: Iterable[ExplainedLine]) -> Iterator[RepairChange]:
-    """The changed runs, each divided where a sentence stands."""
-    # A sentence is an entry of its own, so that a run begins where its author says it does.
-    right: list[str | tuple[ChangeReason, ...]] = []
-    for line, why in written:
-        right += [why] * bool(why) + ([] if line is None else [line])
-    runs: list[tuple[int, int, int, int]] = []
-    for tag, a, b, c, d in SequenceMatcher(None, starter, right, autojunk=False).get_opcodes():
+# -- changes of code ------------------------------------------------------------------------------
+
+# Reasons are compared as entries between lines: a run then begins where its author says it does.
+_Entry = str | Reasons
+
+
+class _Run(NamedTuple):
+    """Lines of the starter that become entries of the repair; ends are exclusive."""
+
+    start: int
+    end: int
+    first_entry: int
+    end_entry: int
+
+
+def _code_changes(
+    starter: Sequence[str], explained_lines: Iterable[ExplainedLine]
+) -> Iterator[RepairChange]:
+    """Yield the changed runs, each divided where a sentence stands."""
+    entries: list[_Entry] = []
+    for line, reasons in explained_lines:
+        if reasons:
+            entries.append(reasons)
+        if line is not None:
+            entries.append(line)
+    runs: list[_Run] = []
+    for tag, *bounds in SequenceMatcher(None, starter, entries, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
-        near = runs and a - runs[-1][1] <= _NEAR
-        unexplained = not any(isinstance(one, tuple) for one in right[c:d])
-        if near and (unexplained or all(isinstance(o, tuple) for o in right[slice(*runs[-1][2:])])):
-            a, c = runs[-1][0], runs.pop()[2]
-        runs.append((a, b, c, d))
-    for a, b, c, d in runs:
-        yield from _divided(a, starter[a:b], right[c:d])
+        run = _Run(*bounds)
+        if runs and _belong_together(runs[-1], run, entries):
+            earlier = runs.pop()
+            run = run._replace(start=earlier.start, first_entry=earlier.first_entry)
+        runs.append(run)
+    for run in runs:
+        before = starter[run.start : run.end]
+        yield from _divided(run.start, before, entries[run.first_entry : run.end_entry])
+
+
+def _belong_together(earlier: _Run, run: _Run, entries: Sequence[_Entry]) -> bool:
+    """Return True if one sentence is about both of two runs.
+
+    They are close, and the second one has no sentence or the first one nothing else.
+    """
+    if run.start - earlier.end > _MAX_GAP:
+        return False
+    own = entries[run.first_entry : run.end_entry]
+    if not any(isinstance(entry, tuple) for entry in own):
+        return True
+    earlier_entries = entries[earlier.first_entry : earlier.end_entry]
+    return all(isinstance(entry, tuple) for entry in earlier_entries)
 
 
 def _divided(
-    start: int, before: Sequence[str], right: Sequence[str | tuple[ChangeReason, ...]]
+    start: int, before: Sequence[str], entries: Sequence[_Entry]
 ) -> Iterator[RepairChange]:
-    """One run as a change for each sentence in it."""
-    pieces: list[tuple[tuple[ChangeReason, ...], list[str]]] = [((), [])]
-    for one in right:
-        if isinstance(one, str):
-            pieces[-1][1].append(one)
-        elif any(line.strip() for line in pieces[-1][1]) or pieces[-1][0]:
-            pieces.append((one, []))
+    """Yield one run as a change for each sentence in it."""
+    reasons: list[Reasons] = [()]
+    pieces: list[list[str]] = [[]]
+    for entry in entries:
+        if isinstance(entry, str):
+            pieces[-1].append(entry)
+        elif reasons[-1] or any(line.strip() for line in pieces[-1]):
+            reasons.append(entry)
+            pieces.append([])
         else:
-            pieces[-1] = (one, pieces[-1][1])
-    ends = _shares(before, [lines for _, lines in pieces])
-    for (why, lines), first, end in zip(pieces, [0, *ends], ends, strict=False):
-        yield RepairChange(start + first + 1, tuple(before[first:end]), tuple(lines), why)
+            reasons[-1] = entry
+    first = 0
+    for why, after, end in zip(reasons, pieces, _piece_ends(before, pieces), strict=True):
+        yield RepairChange(start + first + 1, tuple(before[first:end]), tuple(after), why)
+        first = end
 
 
-def _shares(before: Sequence[str], pieces: Sequence[Sequence[str]]) -> list[int]:
-    """Where the lines end that each piece replaces: those most like it, at least one if empty."""
+def _piece_ends(before: Sequence[str], pieces: Sequence[Sequence[str]]) -> list[int]:
+    """Return where the lines end that each piece replaces.
 
-    def alike(line: str, piece: Sequence[str]) -> float:
-        return max((SequenceMatcher(None, line, other).ratio() for other in piece), default=0)
-
-    like = [
-        [alike(line.strip(), [o.strip() for o in piece]) for piece in pieces] for line in before
-    ]
+    A piece replaces the lines most like it, and at least one if it is empty.
+    """
+    likeness = [[_likeness(line, piece) for piece in pieces] for line in before]
+    # By the end of the pieces so far: the best score, and the ends of these pieces.
     best: dict[int, tuple[float, list[int]]] = {0: (0, [])}
     for number, piece in enumerate(pieces):
-        ends: dict[int, tuple[float, list[int]]] = {}
-        for begin, (score, chosen) in best.items():
-            for end in range(begin, len(before) + 1):
-                total = score + sum(like[n][number] for n in range(begin, end))
-                total -= not piece and begin == end
-                ends[end] = max(ends.get(end, (-math.inf, [])), (total, [*chosen, end]))
-        best = ends
+        extended: dict[int, tuple[float, list[int]]] = {}
+        for start, (score, ends) in best.items():
+            for end in range(start, len(before) + 1):
+                total = score + sum(likeness[line][number] for line in range(start, end))
+                if not piece and start == end:
+                    total -= 1
+                candidate = (total, [*ends, end])
+                extended[end] = max(extended.get(end, (-math.inf, [])), candidate)
+        best = extended
     return best[len(before)][1]
+
+
+def _likeness(line: str, piece: Sequence[str]) -> float:
+    """Return how much a line is like the most similar line of a piece, from 0 to 1."""
+    ratios = [SequenceMatcher(None, line.strip(), other.strip()).ratio() for other in piece]
+    return max(ratios, default=0)
