@@ -1,4 +1,4 @@
-"""What pydantic finds wrong in a file, in words: expected, found, and what was meant."""
+"""Errors of pydantic as sentences: expected, found, and a likely correction."""
 
 from __future__ import annotations
 
@@ -36,141 +36,179 @@ _EXPECTED = {
     "less_than_equal": "a number of at most {le}",
     "string_too_long": "text of at most {max_length} characters",
 }
-_SHARES = {"relative", "within"}  # keys of a number below 1
-_PERCENT = re.compile(r"([1-9]\d?(?:\.\d+)?|0?\.\d+(?= *%)) *(%?)")
-_PATTERNS = {  # those of names apart
+_EXPECTED_BY_PATTERN = {  # unless it is the pattern of a name
     "^[0-9]{1,3}$": "the number of a line",
     "^[a-z0-9]$": "a lower-case letter or a digit",
 }
+_FRACTION_KEYS = {"relative", "within"}  # their numbers are below 1
+_PERCENT = re.compile(r"([1-9]\d?(?:\.\d+)?|0?\.\d+(?= *%)) *(%?)")
 
 
 def validation_errors(
     error: ValidationError, data: Mapping[str, Any], model: type[BaseModel]
 ) -> list[SpecError]:
-    """What is wrong with data of a model, or of `Spec` as `unified` makes it of a question's.
+    """Return the faults in data of a model, or of a spec as `normalize_spec` returns it.
 
-    Left out are those that only say that another branch did not match, and keys that are missing
-    because they are misspelled.
+    Two kinds of errors are left out: another branch of a union did not match, and a key is missing
+    because it is misspelled.
     """
-    found: dict[DocumentPath, list[ErrorDetails]] = {}
-    for detail in error.errors(include_url=False)[
-        : 2 * MAX_YAML_PROBLEMS
-    ]:  # what follows squares them
-        found.setdefault(_keys_of(detail, data), []).append(detail)
-    # Where one branch of a union got further than another, the other has nothing to add.
-    deepest = {
-        at: group
-        for at, group in found.items()
-        if not any(other != at and other[: len(at)] == at for other in found)
+    by_path: dict[DocumentPath, list[ErrorDetails]] = {}
+    # Further errors are left out, because the work grows with the square of their number.
+    for detail in error.errors(include_url=False)[: 2 * MAX_PROBLEMS]:
+        by_path.setdefault(_path_in_file(detail, data), []).append(detail)
+    deepest = _without_shallow_branches(by_path)
+    known_keys = {
+        path: _known_keys(model, details[0]["loc"])
+        for path, details in deepest.items()
+        if details[0]["type"] == "extra_forbidden"
     }
-    known = {
-        at: _known_keys(model, group[0]["loc"])
-        for at, group in deepest.items()
-        if group[0]["type"] == "extra_forbidden"
+    intended = {
+        (*path[:-1], closest_word(str(path[-1]), keys)) for path, keys in known_keys.items()
     }
-    meant = {(*at[:-1], closest_word(str(at[-1]), names)) for at, names in known.items()}
-    meant |= {("parts", 0, *at) for at in meant if len(at) == 1}
-    return [
-        (at, _unknown(str(at[-1]), known[at]) if at in known else _unlike(at, group, model))
-        for at, group in deepest.items()
-        if at in known or at not in meant
-    ]
+    intended |= {("parts", 0, *path) for path in intended if len(path) == 1}
+    faults: list[SpecError] = []
+    for path, details in deepest.items():
+        if path in known_keys:
+            faults.append((path, _unknown_key_text(str(path[-1]), known_keys[path])))
+        elif path not in intended:
+            faults.append((path, _wrong_value_text(path, details, model)))
+    return faults
 
 
-def _keys_of(detail: ErrorDetails, data: Any) -> DocumentPath:  # noqa: ANN401 parsed YAML
-    """The path in the file: pydantic's names of union members are not in it."""
+def _without_shallow_branches(
+    by_path: Mapping[DocumentPath, list[ErrorDetails]],
+) -> dict[DocumentPath, list[ErrorDetails]]:
+    """Leave out the errors of a union member if another member was read deeper."""
+    return {
+        path: details
+        for path, details in by_path.items()
+        if not any(other != path and other[: len(path)] == path for other in by_path)
+    }
+
+
+def _path_in_file(detail: ErrorDetails, data: Any) -> DocumentPath:  # noqa: ANN401 parsed YAML
+    """Return the path of an error in the file, without pydantic's names of union members."""
     path: list[str | int] = []
-    here = data
+    value = data
     for step in detail["loc"]:
         with suppress(LookupError, TypeError):
-            here = here[step]
+            value = value[step]
             path.append(step)
-    lacks = {"missing": detail["loc"][-1], "union_tag_invalid": "kind"}.get(detail["type"])
-    return tuple(path) if lacks is None else (*path, lacks)
+    if detail["type"] == "missing":
+        path.append(detail["loc"][-1])
+    elif detail["type"] == "union_tag_invalid":
+        path.append("kind")
+    return tuple(path)
 
 
 def _known_keys(model: type[BaseModel], loc: tuple[str | int, ...]) -> list[str]:
-    """The keys that are known where pydantic found another one."""
+    """Return the keys that a mapping may have, given the place of one in it."""
     models = [model]
     for step in loc[:-1]:
-        fields = [info for one in models for key, info in _fields(one) if key == step]
+        fields = [info for parent in models for key, info in _fields(parent) if key == step]
         if step in registry.KINDS:  # the name of a member of the union of checks
             models = [registry.kind_named(str(step)).keys]
         elif fields:
-            models = [one for info in fields for one in _models_in(info.annotation)]
-    found = [key for one in models for key, _ in _fields(one)]
-    return [*found, *PART_KEYS] if models == [Spec] else found
+            models = [child for info in fields for child in _models_in(info.annotation)]
+    keys = [key for parent in models for key, _ in _fields(parent)]
+    return [*keys, *PART_KEYS] if models == [Spec] else keys
 
 
 def _fields(model: type[BaseModel]) -> Iterator[tuple[str, Any]]:
-    """The keys of a mapping as they are written, with what is known of them."""
-    return ((info.alias or name, info) for name, info in model.model_fields.items())
+    """Yield the keys of a mapping as they are written, with their fields."""
+    for name, info in model.model_fields.items():
+        yield info.alias or name, info
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401 any type
-    """The mappings that a key may hold, alone, in a list or by name."""
+    """Yield the models of a key's value, also those inside lists and mappings."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
-    for one in get_args(annotation):
-        yield from _models_in(one)
+    for argument in get_args(annotation):
+        yield from _models_in(argument)
 
 
-def _unknown(key: str, known: list[str]) -> str:
-    hint = did_you_mean(key, known) or f"; known keys: {', '.join(known)}"
+def _unknown_key_text(key: str, known_keys: list[str]) -> str:
     if " " in key.strip():  # {about: one, two}: the second half became a key
         hint = "; is it the end of a text? A text that holds a comma needs quotes here"
     elif key.isdigit():
         hint = "; is it the end of a number? Write 0.03 and 7000, without a comma"
-    elif key in known:
+    elif key in known_keys:
         hint = "; it is a key of a part here"
+    else:
+        hint = did_you_mean(key, known_keys) or f"; known keys: {', '.join(known_keys)}"
     return f"found an unknown key{hint}"
 
 
-def _unlike(at: DocumentPath, group: list[ErrorDetails], model: type[BaseModel]) -> str:
-    """What was expected, what was found, and what was meant, if that is near."""
-    kind, value = group[0]["type"], group[0]["input"]
-    if kind == "missing":
-        return f"expected the key {at[-1]!r}, found none"
-    if kind == "union_tag_invalid":
+def _wrong_value_text(
+    path: DocumentPath, details: list[ErrorDetails], model: type[BaseModel]
+) -> str:
+    """Return what was expected and found, and a correction if one is likely."""
+    error_type = details[0]["type"]
+    value = details[0]["input"]
+    if error_type == "missing":
+        return f"expected the key {path[-1]!r}, found none"
+    if error_type == "union_tag_invalid":
         near = did_you_mean(value["kind"], registry.KINDS)
         return f"expected one of {', '.join(registry.KINDS)}, found {value['kind']!r}{near}"
-    expected = " or ".join(dict.fromkeys(map(_expected, group)))
-    advice = ""
-    if expected == "a mapping" and (keys := _known_keys(model, (*group[0]["loc"], ""))):
+    expected = " or ".join(dict.fromkeys(_expected_text(detail) for detail in details))
+    advice = _advice(path, details, expected)
+    if expected == "a mapping" and (keys := _known_keys(model, (*details[0]["loc"], ""))):
         expected += f" of {', '.join(keys)}"
+    return f"expected {expected}, found {_value_in_words(value)}{advice}"
+
+
+def _advice(path: DocumentPath, details: list[ErrorDetails], expected: str) -> str:
+    """Return the end of a sentence that says how to write a value, or ""."""
+    value = details[0]["input"]
     if expected == "text" and isinstance(value, dict) and len(value) == 1:
-        advice = "; a text that holds ': ' needs quotes"  # - Note: this
-    elif (share := _PERCENT.fullmatch(str(value))) and (share[2] or at[-1] in _SHARES):
-        percent = float(share[1])
-        key = ", as relative" if at[-1] == "absolute" else ""
-        advice = f"; write {percent / 100:g} for {percent:g} %{key}"
-    elif isinstance(value, str):
-        allowed = [d["ctx"]["expected"] for d in group if d["type"] == "literal_error"]
-        advice = did_you_mean(value, re.findall(r"'([^']*)'", " ".join(allowed)))
-    return f"expected {expected}, found {_found(value)}{advice}"
+        return "; a text that holds ': ' needs quotes"  # - Note: this
+    percent = _PERCENT.fullmatch(str(value))
+    if percent and (percent[2] or path[-1] in _FRACTION_KEYS):
+        number = float(percent[1])
+        key = ", as relative" if path[-1] == "absolute" else ""
+        return f"; write {number / 100:g} for {number:g} %{key}"
+    if isinstance(value, str):
+        literals = [d["ctx"]["expected"] for d in details if d["type"] == "literal_error"]
+        return did_you_mean(value, re.findall(r"'([^']*)'", " ".join(literals)))
+    return ""
 
 
-def _expected(detail: ErrorDetails) -> str:
-    """What pydantic would have liked, in words."""
-    kind, context = detail["type"].replace("int_from_float", "int_type"), detail.get("ctx", {})
-    if kind == "literal_error":
-        allowed = str(context["expected"]).replace("'', ", "")
-        return f"one of {allowed}" if "or" in allowed else allowed
-    if kind == "string_pattern_mismatch":
-        named = "A-Z" in (pattern := str(context["pattern"]))
-        words = "`idea NAME`" if "idea " in pattern else "lower-case words joined by hyphens"
-        return "a name (letters, digits, _)" if named else _PATTERNS.get(pattern, words)
-    own = detail["msg"].removeprefix("Input should be ")
-    text = _EXPECTED[kind].format(**context) if kind in _EXPECTED else own
+def _expected_text(detail: ErrorDetails) -> str:
+    """Return what pydantic expected, in words."""
+    error_type = detail["type"].replace("int_from_float", "int_type")
+    context = detail.get("ctx", {})
+    if error_type == "literal_error":
+        literals = str(context["expected"]).replace("'', ", "")
+        return f"one of {literals}" if "or" in literals else literals
+    if error_type == "string_pattern_mismatch":
+        return _expected_by_pattern(str(context["pattern"]))
+    if error_type not in _EXPECTED:
+        text = detail["msg"].removeprefix("Input should be ")
+    else:
+        text = _EXPECTED[error_type].format(**context)
     return text.replace("at least 1 entries", "at least one entry")
 
 
-def _found(value: object) -> str:
-    """A value of YAML in words, short."""
-    if isinstance(value, list):
-        return f"a list of {len(value)}"
-    if isinstance(value, dict):
-        return f"a mapping with {', '.join(map(str, list(value)[:4])) or 'no keys'}"
-    if value is None or isinstance(value, bool):
-        return "nothing" if value is None else f"the word {str(value).lower()!r}"
-    return f"the text {shorten(value)!r}" if isinstance(value, str) else f"the number {value!r}"
+def _expected_by_pattern(pattern: str) -> str:
+    if "A-Z" in pattern:
+        return "a name (letters, digits, _)"
+    if "idea " in pattern:
+        return "`idea NAME`"
+    return _EXPECTED_BY_PATTERN.get(pattern, "lower-case words joined by hyphens")
+
+
+def _value_in_words(value: object) -> str:
+    """Return a short description of a YAML value."""
+    match value:
+        case list():
+            return f"a list of {len(value)}"
+        case dict():
+            return f"a mapping with {', '.join(map(str, list(value)[:4])) or 'no keys'}"
+        case None:
+            return "nothing"
+        case bool():
+            return f"the word {str(value).lower()!r}"
+        case str():
+            return f"the text {shorten(value)!r}"
+    return f"the number {value!r}"

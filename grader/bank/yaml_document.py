@@ -1,4 +1,4 @@
-"""A YAML file as plain data that remembers where every key and value stands; or its head alone."""
+"""YAML files as plain data with the position of every key and value; or only the head of one."""
 
 from __future__ import annotations
 
@@ -33,14 +33,12 @@ _LONGEST = 200  # letters of a value in a head
 _ENDLESS = "expected a question, found a file that repeats or nests itself without end"
 _KIND = "tag:yaml.org,2002:"
 
-DocumentPath = tuple[str | int, ...]
-SpecError = tuple[
-    DocumentPath, str
-]  # where something is wrong, as a path of keys; what was expected and found
+DocumentPath = tuple[str | int, ...]  # of keys and indices
+SpecError = tuple[DocumentPath, str]  # a place, and what was expected and found there
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """PyYAML, which speaks YAML 1.1, with the plain values of YAML 1.2: `no` and `1:30` are texts.
+    """Loader of YAML 1.1 (PyYAML) with the plain values of YAML 1.2: `no` and `1:30` are texts.
 
     A number may have underscores, as in 1.1.
     """
@@ -63,7 +61,7 @@ for _name, _pattern, _first in (
 
 
 class Position(NamedTuple):
-    """Where a key, or a value without one, stands, and on which line its text begins."""
+    """Position of a key, or of a value without one, and the first line of its text."""
 
     place: tuple[int, int]  # 1-based line and column
     first_line: int  # below the mark of a block
@@ -72,36 +70,38 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Parsed data and, for every path of keys, its place in the file."""
+    """Parsed data and, for every path of keys, its position in the file."""
 
     path: Path
     data: dict[str, Any]
     positions: dict[DocumentPath, Position]
 
     def to_bank_error(self, faults: Iterable[SpecError], whole: str = "the question") -> BankError:
-        """The first of all faults of the file, in its order, each with its place."""
-        placed = [(self.nearest_path(at), text) for at, text in islice(faults, MAX_YAML_PROBLEMS)]
+        """Return the error of the first fault in the file; all are listed with their places."""
+        placed = [(self.nearest_path(path), text) for path, text in islice(faults, MAX_PROBLEMS)]
         placed.sort(key=lambda fault: self.positions[fault[0]].place)
-        texts = (
-            one_line(f"{self.path}:{self.place_text(at)}: {format_key_path(at) or whole}: {text}")
-            for at, text in placed
-        )
-        found = tuple(dict.fromkeys(texts))
-        return BankError(found[0], problems=found)
+        problems = [
+            one_line(
+                f"{self.path}:{self.place_text(path)}: {format_key_path(path) or whole}: {text}"
+            )
+            for path, text in placed
+        ]
+        return BankError(problems[0], problems=tuple(dict.fromkeys(problems)))
 
-    def nearest_path(self, at: DocumentPath) -> DocumentPath:
-        """The path itself, or that of the nearest thing around it that is there."""
-        while at not in self.positions:
-            at = at[:-1]
-        return at
+    def nearest_path(self, path: DocumentPath) -> DocumentPath:
+        """Return the path, or that of the innermost thing around it that the file has."""
+        while path not in self.positions:
+            path = path[:-1]
+        return path
 
-    def place_text(self, at: DocumentPath) -> str:
-        """`line:column` of a key or an entry that is there."""
-        return ":".join(map(str, self.positions[at].place))
+    def place_text(self, path: DocumentPath) -> str:
+        """Return `line:column` of a path that the file has."""
+        line, column = self.positions[path].place
+        return f"{line}:{column}"
 
 
 class UnreadableYaml(yaml.YAMLError):
-    """A file is no text, no question, or holds what YAML allows and a spec does not."""
+    """The file is not text or not a question, or uses YAML that a spec may not use."""
 
     def __init__(self, text: str, place: tuple[int, int] = (1, 1)) -> None:
         """Store what is wrong, and the line and column."""
@@ -110,7 +110,7 @@ class UnreadableYaml(yaml.YAMLError):
 
 
 def parse_yaml(raw: bytes, path: Path) -> Document:
-    """Read the bytes of a YAML file that goes by a path.
+    """Return the document in the bytes of a YAML file; the path is for messages.
 
     Raises:
         BankError: it is not YAML, or not a mapping of plain values.
@@ -121,101 +121,144 @@ def parse_yaml(raw: bytes, path: Path) -> Document:
             pass
         root = yaml.compose(text, Loader=_Loader)
         if not isinstance(root, yaml.MappingNode):
-            single = "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
-            found = "nothing" if root is None else single
-            raise UnreadableYaml(f"expected a mapping of keys such as 'title:', found {found}")
-        spots: dict[DocumentPath, Position] = {(): Position((1, 1), 1, "")}
-        return Document(path, _mapping(root, (), spots), spots)
+            raise UnreadableYaml(
+                f"expected a mapping of keys such as 'title:', found {_root_in_words(root)}"
+            )
+        positions: dict[DocumentPath, Position] = {(): Position((1, 1), 1, "")}
+        return Document(path, _mapping(root, (), positions), positions)
     except UnreadableYaml as error:
         line, column = error.place
         raise BankError(one_line(f"{path}:{line}:{column}: {error}")) from None
     except (yaml.YAMLError, RecursionError) as error:
-        said, excerpt = _mistake(error, text)
-        raise BankError(f"{path}:{said}", excerpt=excerpt) from None
+        sentence, excerpt = _syntax_error(error, text)
+        raise BankError(f"{path}:{sentence}", excerpt=excerpt) from None
+
+
+def _root_in_words(root: yaml.Node | None) -> str:
+    if root is None:
+        return "nothing"
+    return "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
 
 
 def read_head(data: bytes) -> dict[str, str]:
-    """What a list shows of a question, from the first bytes of its spec: the keys that are there.
+    """Return the keys of a question for a list, from the first bytes of its spec.
 
-    YAML is parsed as a stream of events and left as soon as the five keys are there, which they are
-    in the first lines of a spec, or behind its parts, each of which has minutes of its own.  A list
-    is its items with spaces; `parts` is the number of parts, `minutes` a whole number or 0.
+    A list of YAML becomes its items with spaces between; `parts` is the number of parts, and
+    `minutes` an integer or 0.
     """
-    found: dict[str, str] = {}
-    depth = minutes = parts = 0
-    keys: dict[int, str | None] = {1: None, 3: None}  # of which the value comes next, by depth
+    head = _Head()
     try:
         spec = data.decode("utf-8", "ignore")
         for number, event in enumerate(yaml.parse(spec, Loader=_Loader), 1):
-            if depth > 3 and type(event) is yaml.ScalarEvent:  # most of a spec
+            if head.depth > 3 and type(event) is yaml.ScalarEvent:  # most of a spec
                 continue
-            text = event.value if isinstance(event, yaml.ScalarEvent) else None
-            is_key = text is not None and keys.get(depth, "") is None
-            if is_key:
-                keys[depth] = text
-            elif text is not None and depth == 3 and parts and keys[3] == "minutes":
-                minutes += _whole(text)
-            elif text is not None and keys[1] in REQUIRED_HEAD | OPTIONAL_HEAD and depth <= 2:
-                words = f"{found.get(keys[1], '')} {text[:_LONGEST]}".split()
-                found[keys[1]] = one_line(" ".join(words))[:_LONGEST]
-            depth += isinstance(event, yaml.CollectionStartEvent)
-            depth -= isinstance(event, yaml.CollectionEndEvent)
-            if isinstance(event, yaml.MappingStartEvent) and depth == 3 and keys[1] == "parts":
-                parts += 1
-            if depth <= 3 and not is_key:
-                keys[3] = None
-            if depth <= 1 and not is_key:
-                keys[1] = None
-                if parts:
-                    found |= {"minutes": str(minutes), "parts": str(parts)}
-                if found.keys() >= REQUIRED_HEAD:
-                    break
-            if number >= (MAX_PARTS_EVENTS if parts else MAX_HEAD_EVENTS):
+            head.read(event)
+            max_events = MAX_PARTS_EVENTS if head.parts else MAX_HEAD_EVENTS
+            if head.is_complete or number >= max_events:
                 break
     except yaml.YAMLError:
         return {}
-    return found | {"minutes": str(_whole(found.get("minutes", "")))}
+    minutes = str(_minutes(head.values.get("minutes", "")))
+    return {**head.values, "minutes": minutes}
+
+
+class _Head:
+    """Values of a spec, collected from YAML events until the required keys are there.
+
+    These are in the first lines, or after the parts, each of which has its own minutes.
+    """
+
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+        self.parts = 0
+        self.is_complete = False
+        self.depth = 0
+        self._minutes = 0  # of all parts
+        self._key: str | None = None  # of the value to come; None if a key comes next
+        self._part_key: str | None = None  # the same in a part
+
+    def read(self, event: yaml.Event) -> None:
+        """Read the next event."""
+        if isinstance(event, yaml.ScalarEvent):
+            self._read_scalar(event.value)
+            return
+        if isinstance(event, yaml.CollectionStartEvent):
+            self.depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self.depth -= 1
+        is_part = isinstance(event, yaml.MappingStartEvent) and self.depth == 3
+        if is_part and self._key == "parts":
+            self.parts += 1
+        self._end_value()
+
+    def _read_scalar(self, text: str) -> None:
+        if self.depth == 1 and self._key is None:
+            self._key = text
+        elif self.depth == 3 and self._part_key is None:
+            self._part_key = text
+        else:
+            if self.depth == 3 and self.parts and self._part_key == "minutes":
+                self._minutes += _minutes(text)
+            elif self.depth <= 2 and self._key in REQUIRED_HEAD | OPTIONAL_HEAD:
+                words = f"{self.values.get(self._key, '')} {text[:_LONGEST]}".split()
+                self.values[self._key] = one_line(" ".join(words))[:_LONGEST]
+            self._end_value()
+
+    def _end_value(self) -> None:
+        """Expect a key again if a value of a part or of the spec is over."""
+        if self.depth <= 3:
+            self._part_key = None
+        if self.depth <= 1:
+            self._key = None
+            if self.parts:
+                self.values |= {"minutes": str(self._minutes), "parts": str(self.parts)}
+            self.is_complete = self.values.keys() >= REQUIRED_HEAD
 
 
 def yaml_events(text: str) -> Iterator[yaml.Event]:
-    """The events of a YAML text.
+    """Yield the events of a YAML text.
 
     Raises:
-        yaml.YAMLError: it is none, nests too deep, or has more values than any question.
+        yaml.YAMLError: it is not YAML, nests too deep, or has more values than any question.
     """
-    depth = count = 0
+    depth = 0
+    values = 0
     for event in yaml.parse(text, Loader=_Loader):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_YAML_DEPTH:
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > MAX_DEPTH:
             raise UnreadableYaml(_ENDLESS, _place(event))
-        count += isinstance(event, yaml.NodeEvent)
-        if count > MAX_YAML_NODES:  # composing takes ten times as long as counting
+        if isinstance(event, yaml.NodeEvent):
+            values += 1
+        if values > MAX_NODES:  # composing takes ten times as long as counting
             raise UnreadableYaml(
                 f"expected at most {MAX_YAML_NODES:,} values, found more", _place(event)
             )
         yield event
 
 
-def format_key_path(at: DocumentPath) -> str:
-    """`checks[1].at_most`."""
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in at)
+def format_key_path(path: DocumentPath) -> str:
+    """Return a path as `checks[1].at_most`."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return text.removeprefix(".")
 
 
 def shorten(text: str) -> str:
-    """The beginning of a text that somebody wrote."""
+    """Return the beginning of a text that somebody wrote."""
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def one_line(text: str) -> str:
-    """A sentence about a file with whatever the file put into it made printable, and not long."""
-    text = text if len(text) <= MAX_SENTENCE else f"{text[:MAX_SENTENCE]}..."
+    """Return a sentence about a file, shortened, with all that it quotes made printable."""
+    if len(text) > MAX_SENTENCE:
+        text = f"{text[:MAX_SENTENCE]}..."
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def _whole(text: str) -> int:
-    """A number of minutes, or 0 where it is none."""
+def _minutes(text: str) -> int:
+    """Return a number of minutes, or 0 if the text is not an integer."""
     return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
@@ -226,102 +269,115 @@ def _decoded(raw: bytes) -> str:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        found = f"found the byte 0x{raw[error.start]:02x}"
-        raise UnreadableYaml(f"expected UTF-8 text, {found}", (line, 1)) from None
-    if odd := Reader.NON_PRINTABLE.search(text):
-        at = odd.start()
-        place = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
-        found = f"found U+{ord(odd.group()):04X}"
-        raise UnreadableYaml(f"expected text without control characters, {found}", place)
+        sentence = f"expected UTF-8 text, found the byte 0x{raw[error.start]:02x}"
+        raise UnreadableYaml(sentence, (line, 1)) from None
+    if control := Reader.NON_PRINTABLE.search(text):
+        start = control.start()
+        place = (text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
+        codepoint = f"U+{ord(control.group()):04X}"
+        raise UnreadableYaml(f"expected text without control characters, found {codepoint}", place)
     return text
 
 
-def _mistake(error: Exception, text: str) -> tuple[str, tuple[str, ...]]:
-    """Where a text is no YAML, and in what way; and the line, with a caret below the place."""
-    found = "expected YAML, found a mistake in it: "
+def _syntax_error(error: Exception, text: str) -> tuple[str, tuple[str, ...]]:
+    """Return `line:column: sentence` on a text that is not YAML, and its line with a caret."""
+    expected = "expected YAML, found a mistake in it: "
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if not isinstance(error, yaml.MarkedYAMLError) or mark is None:
-        return f"1:1: {found}{error}", ()
-    problem = " ".join(str(p) for p in (error.context, error.problem) if p)
+        return f"1:1: {expected}{error}", ()
     lines = text.splitlines()
     if not "".join(lines[mark.line : mark.line + 1]).strip():  # the end: show where it began
         mark = error.context_mark or mark
-    line = next(iter(lines[mark.line : mark.line + 1]), "")
-    if line[mark.column : mark.column + 1] == "\t":
-        problem = "a tab, and YAML indents with blanks"
-    elif "mapping values" in problem:
-        second = re.search(r": ", line[: mark.column]) is not None
-        problem = "a text that holds ': ', which needs quotes"
-        problem = problem if second else "a key too many; is the line indented right?"
-    elif re.search(r"\{[^{}]*: *\w+$", line[: mark.column]) and line[mark.column] == "[":
-        problem = "a text that holds [ ], which needs quotes inside { }"
-    elif re.search(r"\{.*\} *$", line[: mark.column]):
-        problem = "a text that begins with {, which needs quotes"
-    elif "block" in problem:
-        problem += "; is the line indented right?"
-    first = max(0, mark.column - 50)
-    part = "".join(c if c.isprintable() else " " for c in line[first : first + 70])
-    excerpt = (part, " " * (mark.column - first) + "^") if line.strip() else ()
-    return one_line(f"{mark.line + 1}:{mark.column + 1}: {found}{problem}"), excerpt
+    line = "".join(lines[mark.line : mark.line + 1])
+    start = max(0, mark.column - 50)
+    part = "".join(c if c.isprintable() else " " for c in line[start : start + 70])
+    excerpt = (part, " " * (mark.column - start) + "^") if line.strip() else ()
+    problem = _likely_cause(error, line, mark.column)
+    return one_line(f"{mark.line + 1}:{mark.column + 1}: {expected}{problem}"), excerpt
+
+
+def _likely_cause(error: yaml.MarkedYAMLError, line: str, column: int) -> str:
+    """Return what the author probably wrote by mistake, or the words of PyYAML."""
+    problem = " ".join(str(part) for part in (error.context, error.problem) if part)
+    before = line[:column]
+    if line[column : column + 1] == "\t":
+        return "a tab, and YAML indents with blanks"
+    if "mapping values" in problem:
+        if ": " in before:
+            return "a text that holds ': ', which needs quotes"
+        return "a key too many; is the line indented right?"
+    if re.search(r"\{[^{}]*: *\w+$", before) and line[column] == "[":
+        return "a text that holds [ ], which needs quotes inside { }"
+    if re.search(r"\{.*\} *$", before):
+        return "a text that begins with {, which needs quotes"
+    if "block" in problem:
+        return f"{problem}; is the line indented right?"
+    return problem
 
 
 def _value(
     node: yaml.Node,
-    at: DocumentPath,
-    spots: dict[DocumentPath, Position],
+    path: DocumentPath,
+    positions: dict[DocumentPath, Position],
     key: yaml.Node | None = None,
-) -> Any:  # noqa: ANN401 whatever YAML holds
-    """The data of a node; its place, and those of all in it, go into `spots`."""
-    if len(spots) >= MAX_YAML_NODES or len(at) > MAX_YAML_DEPTH:
+) -> Any:  # noqa: ANN401 any YAML value
+    """Return the data of a node; add its position, and those of all in it."""
+    if len(positions) >= MAX_NODES or len(path) > MAX_DEPTH:
         raise UnreadableYaml(_ENDLESS, _place(node))
+    first_line, _ = _place(node)
     style = getattr(node, "style", None) or ""
-    style = style if style in "|>" else ""
-    spots[at] = Position(_place(key or node), _place(node)[0] + bool(style), style)
+    if style in {"|", ">"}:
+        first_line += 1
+    else:
+        style = ""
+    positions[path] = Position(_place(key or node), first_line, style)
     if isinstance(node, yaml.ScalarNode):
         return _scalar(node)
     if isinstance(node, yaml.MappingNode):
-        return _mapping(node, at, spots)
+        return _mapping(node, path, positions)
     assert isinstance(node, yaml.SequenceNode)
-    _check(node, [item for item in node.value if item.tag.endswith((":str", ":map"))])
-    return [_value(item, (*at, i), spots) for i, item in enumerate(node.value)]
+    _check_collection(node, [item for item in node.value if item.tag.endswith((":str", ":map"))])
+    return [_value(item, (*path, i), positions) for i, item in enumerate(node.value)]
 
 
 def _mapping(
-    node: yaml.MappingNode, at: DocumentPath, spots: dict[DocumentPath, Position]
+    node: yaml.MappingNode, path: DocumentPath, positions: dict[DocumentPath, Position]
 ) -> dict[str, Any]:
-    _check(node, node.value)
+    _check_collection(node, node.value)
     data: dict[str, Any] = {}
     for key_node, value_node in node.value:
         # A key is the word as written: `on`, `no` and `1` are not turned into something else.
         key = str(key_node.value)
-        wrong = ""
+        fault = ""
         if not isinstance(key_node, yaml.ScalarNode):
-            wrong = "expected a word as a key, found a list or a mapping"
-        elif len(key) > MAX_YAML_WORD:
-            wrong = f"expected a key of at most {MAX_YAML_WORD} letters, found one of {len(key):,}"
+            fault = "expected a word as a key, found a list or a mapping"
+        elif len(key) > MAX_WORD:
+            fault = f"expected a key of at most {MAX_WORD} letters, found one of {len(key):,}"
         elif key == "<<":
-            wrong = "expected plain keys, found '<<'; in cases, use extends"
+            fault = "expected plain keys, found '<<'; in cases, use extends"
         elif key in data:
-            line, _ = spots[(*at, key)].place
-            wrong = f"expected each key once, found {key!r} again (first at line {line})"
-            wrong += "; a number has no commas" * key.isdigit()
-        if wrong:
-            raise UnreadableYaml(wrong, _place(key_node))
-        data[key] = _value(value_node, (*at, key), spots, key_node)
+            line, _ = positions[(*path, key)].place
+            fault = f"expected each key once, found {key!r} again (first at line {line})"
+            if key.isdigit():
+                fault += "; a number has no commas"
+        if fault:
+            raise UnreadableYaml(fault, _place(key_node))
+        data[key] = _value(value_node, (*path, key), positions, key_node)
     return data
 
 
-def _check(node: yaml.CollectionNode, counted: list[Any]) -> None:
-    """Refuse a tag, and more entries than one may have: work grows with their product."""
+def _check_collection(node: yaml.CollectionNode, counted: list[Any]) -> None:
+    """Refuse a tag, and too many entries: work grows with the product of their numbers."""
     if node.tag not in {f"{_KIND}map", f"{_KIND}seq"}:
-        raise _refused(node, f"the tag {node.tag}")
-    if len(counted) > MAX_YAML_ENTRIES:
-        found = f"expected at most {MAX_YAML_ENTRIES} entries, found {len(node.value):,}"
-        raise UnreadableYaml(found, _place(node))
+        raise _refusal(node, f"the tag {node.tag}")
+    if len(counted) > MAX_ENTRIES:
+        text = f"expected at most {MAX_ENTRIES} entries, found {len(node.value):,}"
+        raise UnreadableYaml(text, _place(node))
 
 
 def _scalar(node: yaml.ScalarNode) -> str | bool | int | float | None:
-    text, kind = str(node.value), node.tag.removeprefix(_KIND)
+    text = str(node.value)
+    kind = node.tag.removeprefix(_KIND)
     plain = text.replace("_", "").lower()
     if kind == "str":
         return text
@@ -334,14 +390,12 @@ def _scalar(node: yaml.ScalarNode) -> str | bool | int | float | None:
             value = int(plain) if kind == "int" else float(re.sub(r"\.(inf|nan)", r"\1", plain))
             if not math.isinf(value) or "inf" in plain:
                 return value
-    raise _refused(node, repr(shorten(text)) if text else f"the tag {node.tag}")
+    raise _refusal(node, repr(shorten(text)) if text else f"the tag {node.tag}")
 
 
-def _refused(node: yaml.Node, found: str) -> UnreadableYaml:
-    expected = (
-        f"text, a number that a float64 holds in {MAX_YAML_WORD} letters, true, false or null"
-    )
-    return UnreadableYaml(f"expected {expected}, found {found}; put a text in quotes", _place(node))
+def _refusal(node: yaml.Node, text: str) -> UnreadableYaml:
+    expected = f"text, a number that a float64 holds in {MAX_WORD} letters, true, false or null"
+    return UnreadableYaml(f"expected {expected}, found {text}; put a text in quotes", _place(node))
 
 
 def _place(node: yaml.Node | yaml.Event) -> tuple[int, int]:
