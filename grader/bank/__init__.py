@@ -1,6 +1,6 @@
-"""Banks: which are in use, and which of them holds the question that is meant.
+"""Banks of questions: which are in use, and which of them has a question.
 
-`grader.bank.loading` reads a question from YAML and Python; `load` is the way to it.
+`load` loads a question; `grader.bank.loading` reads it from YAML and Python.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from grader.model.question import Header, Question
 
 @dataclass(frozen=True, slots=True)
 class BankPlace:
-    """A path that should be a bank, and who says so."""
+    """A path that should be a bank, and who named it."""
 
     path: Path
-    origin: str  # --bank, DRILL_BANK, the file with the list, or nothing: it comes with the program
-    hint: str = ""  # of the user's list: what takes it off where it is no bank
+    origin: str  # --bank, DRILL_BANK, the file with the list, or "" for the built-in bank
+    hint: str = ""  # for a path of the user's list that is wrong: how to remove it
 
 
 def load(banks: Sequence[Path], asked: str, seed: int = 0) -> Question:
-    """Load one question, asked for as `ID` or as `BANK/ID`, with the numbers that a seed draws.
+    """Load one question by `ID` or `BANK/ID`, with the numbers that a seed draws.
 
     Raises:
-        UsageError: no bank has it, the nearest is suggested; or two have it, both are named.
-        BankError: the question is there and broken; every fault with file:line:column.
+        UsageError: no bank has it (the message suggests the nearest), or two have it.
+        BankError: it is broken; the error lists every fault with file:line:column.
     """
     from grader.bank.loading import load_from  # YAML and pydantic only when needed
 
@@ -48,14 +48,14 @@ def load(banks: Sequence[Path], asked: str, seed: int = 0) -> Question:
 
 
 def builtin() -> Path:
-    """The bank that comes with the program: inside the package, in a checkout next to it."""
+    """Return the built-in bank: inside the package, or next to it in a checkout."""
     package = Path(__file__).resolve().parent.parent
     inside = package / "_bank"
     return inside if inside.is_dir() else package.parent
 
 
 def config_file() -> Path:
-    """The user's list of further banks: one path per line, `#` for comments."""
+    """Return the path of the user's list of banks: one path per line, `#` for comments."""
     if home := os.environ.get("DRILL_HOME"):
         return expand_path(home) / "banks"
     base = os.environ.get("XDG_CONFIG_HOME", "")
@@ -65,11 +65,11 @@ def config_file() -> Path:
 
 
 def config_lines() -> list[str]:
-    """The lines of the user's list.
+    """Return the lines of the user's list.
 
     Raises:
         OSError: it cannot be read, or is a pipe, or longer than any such list.
-        UnicodeDecodeError: it is no text.
+        UnicodeDecodeError: it is not text.
     """
     data = read_regular_file(resolve_path(config_file()), MAX_SOURCE + 1)[0]
     if len(data) > MAX_SOURCE:
@@ -78,18 +78,18 @@ def config_lines() -> list[str]:
 
 
 def path_of_line(line: str) -> str:
-    """The path on a line of the list, without the remark behind a `#`; nothing where none is."""
+    """Return the path on a line of the list, without a comment; "" if there is no path."""
     return re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip()
 
 
 def expand_path(path: str) -> Path:
-    """A path as it is written in the list or the environment, `~` for the home folder."""
-    # Not Path.expanduser: where there is no home it raises, and this is not the place to fail.
+    """Return a path of the list or the environment, with the home folder for `~`."""
+    # Not Path.expanduser: it raises if there is no home folder, and this must not fail.
     return Path(os.path.expanduser(path))  # noqa: PTH111
 
 
 def resolve_path(path: Path) -> Path:
-    """A path without links, as far as that can be known; not `KeyPath.resolve`, which may raise."""
+    """Return a path without links, if possible; never raise, as `Path.resolve` may."""
     try:
         return Path(os.path.realpath(path))
     except ValueError:  # a NUL in it
@@ -97,37 +97,38 @@ def resolve_path(path: Path) -> Path:
 
 
 def bank_places(explicit: Path | None = None) -> list[BankPlace]:
-    """Where to look for banks: `--bank` alone; else `DRILL_BANK`, the list, the built-in one."""
+    """Return the places of banks: only `--bank`, or `DRILL_BANK`, the list and the built-in one."""
     if explicit is not None:
         return [BankPlace(explicit, "--bank")]
-    named = os.environ.get("DRILL_BANK", "").split(os.pathsep)
-    found = [BankPlace(Path(part), "DRILL_BANK") for part in named if part]
+    variable = os.environ.get("DRILL_BANK", "").split(os.pathsep)
+    places = [BankPlace(Path(path), "DRILL_BANK") for path in variable if path]
     try:
         lines = config_lines()
     except (OSError, UnicodeDecodeError):
         lines = []
-    for written in filter(None, map(path_of_line, lines)):
-        hint = f"drill bank remove {shlex.quote(written)} takes it off the list"
-        found.append(BankPlace(expand_path(written), str(config_file()), hint))
-    return [*found, BankPlace(builtin(), "")]
+    for line in lines:
+        if path := path_of_line(line):
+            hint = f"drill bank remove {shlex.quote(path)} takes it off the list"
+            places.append(BankPlace(expand_path(path), str(config_file()), hint))
+    return [*places, BankPlace(builtin(), "")]
 
 
 def banks_in_use(
     explicit: Path | None = None, warn: Callable[[str, str], None] | None = None
 ) -> list[Path]:
-    """The banks to look in, each once; `explicit` is what `--bank` says.
+    """Return the banks to look in, each once; `explicit` is the value of `--bank`.
 
-    `warn` is called with what is wrong with a bank, and what to do: one of the user's list that is
-    none, or any that cannot be read. It is left out: one must not hide all others.
+    With `warn`, a wrong path of the user's list and a bank that cannot be read are left out, so
+    that one does not hide all others.  It is called with the fault and a hint.
 
     Raises:
-        UsageError: one that was asked for is none.
+        UsageError: a path that was named explicitly is not a bank.
     """
-    found: list[Path] = []
+    banks: list[Path] = []
     for place in bank_places(explicit):
         try:
-            if place.origin and (wrong := why_not_a_bank(place.path)):
-                raise UsageError(f"{place.origin}: {wrong}", place.hint)
+            if place.origin and (fault := why_not_a_bank(place.path)):
+                raise UsageError(f"{place.origin}: {fault}", place.hint)
             if warn is not None and explicit is None:
                 BankFiles(place.path).specs_by_id()
         except (BankError, UsageError) as error:
@@ -135,70 +136,76 @@ def banks_in_use(
                 raise
             warn(error.message, error.hint or place.hint)
         else:
-            found.append(place.path.resolve() if place.origin else place.path)
-    return [*dict.fromkeys(found)]
+            banks.append(place.path.resolve() if place.origin else place.path)
+    return list(dict.fromkeys(banks))
 
 
 def bank_names(banks: Sequence[Path]) -> dict[str, Path]:
-    """The name of every bank: that of its folder or file, `drill` for the one of the program.
+    """Return every bank by name: that of its folder or file, or `drill` for the built-in one.
 
-    Where two would have one name, the later gets a number: `mine`, `mine-2`.
+    If two would have the same name, the later one gets a number: `mine`, `mine-2`.
     """
-    found: dict[str, Path] = {}
+    names: dict[str, Path] = {}
     for bank in banks:
-        own = (bank.stem if bank.suffix in SPEC_SUFFIXES else bank.name) or "bank"
-        name, number = ("drill" if bank == builtin() else own), 1
-        while name in found or (name == "drill" and bank != builtin()):
+        is_builtin = bank == builtin()
+        base = (bank.stem if bank.suffix in SPEC_SUFFIXES else bank.name) or "bank"
+        name = "drill" if is_builtin else base
+        number = 1
+        while name in names or (name == "drill" and not is_builtin):
             number += 1
-            name = f"{own}-{number}"
-        found[name] = bank
-    return found
+            name = f"{base}-{number}"
+        names[name] = bank
+    return names
 
 
 def find_question(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
-    """The bank and the id that are meant by `ID`, or by `BANK/ID`.
+    """Return the bank and the id of a question that is asked for by `ID` or `BANK/ID`.
 
     Raises:
-        UsageError: no bank holds it, or two do and none is named.
-        BankError: no bank holds it, and one cannot be read.
+        UsageError: no bank has it, or two have it and none is named.
+        BankError: no bank has it, and one cannot be read.
     """
-    before, slash, question_id = asked.rpartition("/")
-    named = bank_names(banks)
+    bank_name, slash, question_id = asked.rpartition("/")
+    banks_by_name = bank_names(banks)
     if slash:
-        if before not in named:
-            near = closest_word(before, named)
-            known = f"the banks are {', '.join(named)}"
-            raise UsageError(
-                f"expected the name of a bank before '/', found {before!r} in {asked!r}",
-                f"did you mean {near}/{question_id}?" if near else known,
-            )
-        named = {before: named[before]}
-    holding: dict[str, list[str]] = {}  # the names of the banks that hold an id
-    unread: BankError | None = None
-    for name, bank in named.items():
+        if bank_name not in banks_by_name:
+            raise _unknown_bank(bank_name, question_id, list(banks_by_name))
+        banks_by_name = {bank_name: banks_by_name[bank_name]}
+    names_by_id: dict[str, list[str]] = {}  # the names of the banks that have an id
+    unreadable: BankError | None = None
+    for name, bank in banks_by_name.items():
         try:
-            for one in BankFiles(bank).specs_by_id():
-                holding.setdefault(one, []).append(name)
+            for other_id in BankFiles(bank).specs_by_id():
+                names_by_id.setdefault(other_id, []).append(name)
         except BankError as error:
-            unread = error
-    holders = holding.get(question_id, [])
-    if len(holders) > 1:
+            unreadable = error
+    names = names_by_id.get(question_id, [])
+    if len(names) > 1:
         raise UsageError(
-            f"expected a question that one bank holds, found {question_id!r} in {len(holders)}",
-            f"say {' or '.join(f'{name}/{question_id}' for name in holders)}",
+            f"expected a question that one bank holds, found {question_id!r} in {len(names)}",
+            f"say {' or '.join(f'{name}/{question_id}' for name in names)}",
         )
-    if holders:
-        return named[holders[0]], question_id
-    if unread is not None:
-        raise unread
-    near = closest_word(question_id, holding)
-    meant = f"; did you mean {before}{slash}{near}?" if near else ""
-    said = f"no question {asked or 'without a name'}{meant}"
-    raise UsageError(said, "" if near else "Next: drill list")
+    if names:
+        return banks_by_name[names[0]], question_id
+    if unreadable is not None:
+        raise unreadable
+    text = f"no question {asked or 'without a name'}"
+    if near := closest_word(question_id, names_by_id):
+        raise UsageError(f"{text}; did you mean {bank_name}{slash}{near}?")
+    raise UsageError(text, "Next: drill list")
+
+
+def _unknown_bank(bank_name: str, question_id: str, names: Sequence[str]) -> UsageError:
+    """Return the error of a bank name that no bank has."""
+    near = closest_word(bank_name, names)
+    hint = f"did you mean {near}/{question_id}?" if near else f"the banks are {', '.join(names)}"
+    asked = f"{bank_name}/{question_id}"
+    text = f"expected the name of a bank before '/', found {bank_name!r} in {asked!r}"
+    return UsageError(text, hint)
 
 
 def has_question(bank: Path, question_id: str) -> bool:
-    """Whether a path is a bank, and one that holds a question."""
+    """Return True if a path is a bank and has a question."""
     try:
         return not why_not_a_bank(bank) and question_id in BankFiles(bank).specs_by_id()
     except BankError:
@@ -206,20 +213,20 @@ def has_question(bank: Path, question_id: str) -> bool:
 
 
 def headers(banks: Sequence[Path]) -> list[Header]:
-    """The headers of all questions, by track and id.
+    """Return the headers of all questions, by track and id.
 
-    A spec whose head cannot be read is listed with the title `(unreadable)`: a broken question must
-    not hide the others.  What two banks hold is there twice, each with its bank's name.
+    A spec whose head cannot be read has the title `(unreadable)`: a broken question must not hide
+    the others.  A question that two banks have is listed twice, with the names of its banks.
     """
-    heads = [_header(*held) for held in _held(banks)]
-    return sorted(heads, key=lambda h: (h.track, h.id))
+    heads = [_header(*entry) for entry in _all_questions(banks)]
+    return sorted(heads, key=lambda head: (head.track, head.id))
 
 
 def header(banks: Sequence[Path], asked: str) -> Header:
-    """The header of one question.
+    """Return the header of one question.
 
     Raises:
-        UsageError: it is not clear which one is meant.
+        UsageError: no bank has it, or several have it.
     """
     bank, question_id = find_question(banks, asked)
     files = BankFiles(bank)
@@ -227,39 +234,39 @@ def header(banks: Sequence[Path], asked: str) -> Header:
 
 
 def question_ids(banks: Sequence[Path]) -> list[str]:
-    """Every question as it can be typed, without opening one: ID, BANK/ID where two hold it."""
-    return sorted(f"{before}{question_id}" for question_id, _, _, before in _held(banks))
+    """Return every question as it can be typed: ID, or BANK/ID if two banks have it."""
+    return sorted(f"{prefix}{question_id}" for question_id, _, _, prefix in _all_questions(banks))
 
 
-def _held(banks: Sequence[Path]) -> Iterator[tuple[str, BankFiles, str, str]]:
-    """Every question: id, files, its spec, and the bank's name and a `/` where two hold the id."""
-    held = {name: BankFiles(bank) for name, bank in bank_names(banks).items()}
-    specs = {name: files.specs_by_id() for name, files in held.items()}
-    count = Counter(question_id for found in specs.values() for question_id in found)
-    for name, files in held.items():
+def _all_questions(banks: Sequence[Path]) -> Iterator[tuple[str, BankFiles, str, str]]:
+    """Yield every question: id, files, spec, and the prefix BANK/ if two banks have the id."""
+    files_by_name = {name: BankFiles(bank) for name, bank in bank_names(banks).items()}
+    specs = {name: files.specs_by_id() for name, files in files_by_name.items()}
+    counts = Counter(question_id for bank_specs in specs.values() for question_id in bank_specs)
+    for name, files in files_by_name.items():
         for question_id, spec in specs[name].items():
-            yield question_id, files, spec, f"{name}/" if count[question_id] > 1 else ""
+            yield question_id, files, spec, f"{name}/" if counts[question_id] > 1 else ""
 
 
-def _header(question_id: str, files: BankFiles, spec: str, before: str = "") -> Header:
-    """A spec's head; what is missing or unreadable is shown as such, never raised."""
-    from grader.bank.yaml_document import read_head  # YAML only when needed
+def _header(question_id: str, files: BankFiles, spec: str, prefix: str = "") -> Header:
+    """Return the header in the head of a spec; never raise if it cannot be read."""
+    from grader.bank.yaml_document import MAX_HEAD_BYTES, read_head  # YAML only when needed
 
     try:
-        found = read_head(files.read_file(spec, MAX_HEAD_BYTES))
+        head = read_head(files.read_file(spec, MAX_HEAD_BYTES))
     except (OSError, BankError):
-        found = {}
+        head = {}
     return Header(
         id=question_id,
-        title=found.get("title", "(unreadable)"),
-        track=found.get("track", ""),
-        level=found.get("level", ""),
-        minutes=int(found.get("minutes", 0)),
+        title=head.get("title", "(unreadable)"),
+        track=head.get("track", ""),
+        level=head.get("level", ""),
+        minutes=int(head.get("minutes", 0)),
         bank=files.path,
-        bank_prefix=before,
-        parts=int(found.get("parts", 1)),
-        prerequisites=tuple(found.get("prerequisites", "").split()),
-        form=found.get("form", "fix"),
-        roles=tuple(found.get("roles", "").split()),
-        torch="torch" in found.get("uses", "").split(),
+        bank_prefix=prefix,
+        parts=int(head.get("parts", 1)),
+        prerequisites=tuple(head.get("prerequisites", "").split()),
+        form=head.get("form", "fix"),
+        roles=tuple(head.get("roles", "").split()),
+        torch="torch" in head.get("uses", "").split(),
     )

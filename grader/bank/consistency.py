@@ -141,8 +141,8 @@ class ConsistencyChecker:
         defaults = self._spec.defaults
         sources = {name for default in defaults.values() for name in shape_sources(default)}
         for name in sorted(defaults.keys() - RESERVED.keys() - sources):
-            path = ("defaults", name)
-            yield from _unknown_word(path, "an input that a step reads", name, self._read)
+            expected = "an input that a step reads"
+            yield from _unknown_word(("defaults", name), expected, name, self._read)
         for key, words in self._spec.display or ():  # the fields of a model, with their values
             for i, word in enumerate(words or ()):
                 if isinstance(word, str):

@@ -1,7 +1,7 @@
-"""Load a question: its spec, validated, and every program: a file next to the spec, or in it.
+"""Load a question: its validated spec and every program, from a file or from the spec.
 
-Code inside a spec, or with others in a file, is given as many blank lines before it as make its
-lines those of that file, so that an error in it names a line that can be looked up.
+A program that stands inside a spec, or in a file with others, is loaded with blank lines before
+it.  Its lines then have the numbers of that file, so that an error names the right line.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import math
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -45,423 +45,493 @@ from grader.model.steps import Step
 MAX_SETTINGS = 24  # each is a program that every failing grade may have to run
 _PROGRAMS = ("starter", "reference", "driver")
 _TODO = re.compile(rb"\bTODO\b")
-_PLACE = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")  # of a parameter, in feedback
+_PARAMETER = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")  # in feedback
 Runs = Mapping[str, tuple[Step, ...]]
 
 
 def load_from(bank: Path, question_id: str, seed: int = 0) -> Question:
-    """Load a question of one bank that has it, with the numbers that a seed draws.
+    """Load a question of a bank that has it, with the numbers that a seed draws.
 
     Raises:
-        BankError: it is broken; `problems` lists what is wrong with the keys of its spec, else
-            what cannot be read, else what does not fit together.
+        BankError: it is broken; `problems` lists the faults in the keys of its spec, else the
+            files that cannot be read, else the inconsistencies.
     """
     files = BankFiles(bank)
-    name = files.specs_by_id()[question_id]
-    path = files.display_path(name)
-    try:
-        raw = files.read_file(name)
-    except OSError as error:
-        found = f"found {error.strerror}"
-        raise BankError(f"{path}: expected a file that can be read, {found}") from None
-    doc = yaml_document.parse_yaml(raw, path)
+    spec_name = files.specs_by_id()[question_id]
+    raw = _read_spec_file(files, spec_name)
+    document = yaml_document.parse_yaml(raw, files.display_path(spec_name))
+    _refuse(document, _row_errors(document.data))
+    numbers = DrawnNumbers(document.data, seed)
+    data = numbers.fill_in(document.data) if numbers.sets else document.data
+    _refuse(document, numbers.misplaced)
 
-    def refuse(faults: Iterable[SpecError], also: Iterable[str] = ()) -> None:
-        placed = [(source_key_path(at, doc.data), text) for at, text in faults]
-        if found := (*(doc.to_bank_error(placed).problems if placed else ()), *also):
-            raise BankError(found[0], problems=found)
-
-    refuse(_rows(doc.data))
-    given = DrawnNumbers(doc.data, seed)
-    data = given.fill_in(doc.data) if given.sets else doc.data
-    refuse(given.misplaced)
-
-    try:
-        spec = registry.read_spec(data)
-    except ValidationError as error:
-        refuse(validation_errors(error, normalize_spec(data), Spec))
-        raise
-    runs, unread = _runs(spec)
-    refuse([*unread, *consistency.check_defaults(spec), *forms.form_of(spec).spec_errors(spec)])
-    _fill(spec, runs)
-    programs = _Programs(files, question_id, doc, spec)
-    cases, unread = read_cases(spec.cases)
-    refuse([*programs.faults, *unread], programs.problems)
-    question = Question(
-        id=question_id,
-        bank=bank,
-        spec=spec,
-        runs=runs,
-        starter=programs.starter,
-        reference=programs.reference,
-        driver=programs.driver,
-        ideas={
-            name: one.model_copy(
-                update={"feedback": given.fill_in_text(one.feedback, programs.place_of(name))}
-            )
-            for name, one in programs.ideas.items()
-        },
-        variants=programs.variants,
-        accepted={
-            name: given.fill_in_answers(one, programs.path_of(f"accepted{programs.suffix}"))
-            for name, one in programs.accepted.items()
-        },
-        accepted_until_part=programs.right_until,
-        helpers=programs.helpers,
-        repair=given.fill_in_answers(programs.repair, programs.path_of(f"repair{programs.suffix}")),
-        number_set=given.number,
-        spec_path=path,
-        digest=_digest(
-            raw, programs, b"" if given.sets and forms.form_of(spec).is_text else programs.starter
-        ),
-        todos=(*todo_places(name, raw), *programs.todos),
+    spec = _validate_spec(document, data)
+    runs, step_errors = _parse_runs(spec)
+    form_errors = forms.form_of(spec).spec_errors(spec)
+    _refuse(document, [*step_errors, *consistency.check_defaults(spec), *form_errors])
+    _apply_defaults(spec, runs)
+    _complete_checks(spec, runs)
+    programs = _Programs(files, question_id, document, spec)
+    cases, case_errors = read_cases(spec.cases)
+    _refuse(document, [*programs.faults, *case_errors], programs.problems)
+    has_drawn_starter = bool(numbers.sets) and forms.form_of(spec).is_text
+    question = replace(
+        _question_of(programs, numbers, runs, question_id),
+        digest=_digest(raw, programs, b"" if has_drawn_starter else programs.starter),
+        todos=(*todo_places(spec_name, raw), *programs.todos),
     )
-    review = consistency.ConsistencyChecker(question, cases)
-    wrong = [*programs.unused_files(), *given.spec_errors(), *review.find_problems()]
-    refuse(wrong, [*given.problems, *programs.unknown])
-    refuse(review.incomplete_cases())
+
+    checker = consistency.ConsistencyChecker(question, cases)
+    errors = [*programs.unused_files(), *numbers.spec_errors(), *checker.find_problems()]
+    _refuse(document, errors, [*numbers.problems, *programs.claim_problems])
+    _refuse(document, checker.incomplete_cases())
     text = "no check looks at it; name it in a check, or remove it"
     unused = [
-        f"{name}:{doc.place_text(at)}: {format_key_path(at)}: {text}"
-        for at in review.unused_cases()
+        f"{spec_name}:{document.place_text(path)}: {format_key_path(path)}: {text}"
+        for path in checker.unused_cases()
     ]
     return replace(question, unused_case_problems=tuple(unused))
 
 
+def _read_spec_file(files: BankFiles, spec_name: str) -> bytes:
+    try:
+        return files.read_file(spec_name)
+    except OSError as error:
+        path = files.display_path(spec_name)
+        text = f"expected a file that can be read, found {error.strerror}"
+        raise BankError(f"{path}: {text}") from None
+
+
+def _refuse(document: Document, faults: Iterable[SpecError], more: Iterable[str] = ()) -> None:
+    """Raise BankError if there are faults of the spec, or more problems."""
+    placed = [(source_key_path(path, document.data), text) for path, text in faults]
+    problems = (*document.to_bank_error(placed).problems, *more) if placed else tuple(more)
+    if problems:
+        raise BankError(problems[0], problems=problems)
+
+
+def _validate_spec(document: Document, data: Mapping[str, Any]) -> Spec:
+    """Return the spec of parsed data, or raise BankError."""
+    try:
+        return registry.read_spec(data)
+    except ValidationError as error:
+        _refuse(document, validation_errors(error, normalize_spec(data), Spec))
+        raise
+
+
+def _question_of(
+    programs: _Programs, numbers: DrawnNumbers, runs: Runs, question_id: str
+) -> Question:
+    """Return a question whose feedback and right answers have the drawn numbers."""
+    ideas = {}
+    for name, idea in programs.ideas.items():
+        feedback = numbers.fill_in_text(idea.feedback, programs.place_of_idea(name))
+        ideas[name] = idea.model_copy(update={"feedback": feedback})
+    accepted_path = programs.path_of(f"accepted{programs.suffix}")
+    accepted = {
+        name: numbers.fill_in_answers(source, accepted_path)
+        for name, source in programs.accepted.items()
+    }
+    repair_path = programs.path_of(f"repair{programs.suffix}")
+    return Question(
+        id=question_id,
+        bank=programs.files.path,
+        spec=programs.spec,
+        runs=runs,
+        starter=programs.starter,
+        reference=programs.reference,
+        driver=programs.driver,
+        ideas=ideas,
+        variants=programs.variants,
+        accepted=accepted,
+        accepted_until_part=programs.accepted_until_part,
+        helpers=programs.helpers,
+        repair=numbers.fill_in_answers(programs.repair, repair_path),
+        number_set=numbers.number,
+        spec_path=programs.document.path,
+    )
+
+
 def todo_places(name: str, data: bytes) -> list[str]:
-    """The places of a file that are marked TODO, as `file:line`."""
+    """Return the places of a file that are marked TODO, as `file:line`."""
     lines = enumerate(data.splitlines(), 1)
     return [f"{name}:{number}" for number, line in lines for _ in _TODO.findall(line)]
 
 
 def _digest(spec: bytes, programs: _Programs, starter: bytes) -> str:
-    """What changes whenever a byte of the question does: of its spec or of any program."""
+    """Return a hash of the spec and all programs."""
     parts = [("spec", spec), ("starter", starter), ("reference", programs.reference)]
-    parts += [] if programs.driver is None else [("driver", programs.driver)]
-    parts += [("repair", programs.repair)] * bool(programs.repair)
+    if programs.driver is not None:
+        parts.append(("driver", programs.driver))
+    if programs.repair:
+        parts.append(("repair", programs.repair))
     for name, sources in sorted(programs.variants.items()):
         parts += [(f"{name} {i}", source) for i, source in enumerate(sources)]
     parts += [(f"accepted {name}", source) for name, source in sorted(programs.accepted.items())]
     parts += [(f"helper {name}", source) for name, source in sorted(programs.helpers.items())]
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     for name, content in parts:
-        whole.update(f"{name} {len(content)}\n".encode() + content)
-    return whole.hexdigest()
+        digest.update(f"{name} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
 
 
-def _rows(data: Mapping[str, Any]) -> Iterator[SpecError]:
-    """Rows of the table of cases that have more cells than there are columns."""
-    columns, cases = (data.get(key) for key in ("columns", "cases"))
-    most = len(columns) if isinstance(columns, list) else 0
-    rows = cases if isinstance(cases, dict) else {}
-    if first := next((n for n, case in rows.items() if isinstance(case, list) and not most), None):
-        text = "expected inputs by name, or a key 'columns' with the names of the entries"
-        yield ("cases", first), f"{text}, found a list"
-        return
-    for name, case in rows.items():
-        if isinstance(case, list) and len(case) > most:
-            text = f"expected at most {most} entries, one for each of the columns"
-            yield ("cases", name), f"{text}, found {len(case)}; a comma in a text needs quotes"
+# -- cases and runs -------------------------------------------------------------------------------
 
 
-def _runs(spec: Spec) -> tuple[dict[str, tuple[Step, ...]], list[SpecError]]:
-    """The steps of every run, and what is wrong with those that cannot be read."""
+def _row_errors(data: Mapping[str, Any]) -> Iterator[SpecError]:
+    """Yield rows of the table of cases that have more cells than there are columns."""
+    columns = data.get("columns")
+    cases = data.get("cases")
+    width = len(columns) if isinstance(columns, list) else 0
+    for name, case in cases.items() if isinstance(cases, dict) else ():
+        path = ("cases", name)
+        if isinstance(case, list) and not width:
+            text = "expected inputs by name, or a key 'columns' with the names of the entries"
+            yield path, f"{text}, found a list"
+            return
+        if isinstance(case, list) and len(case) > width:
+            text = f"expected at most {width} entries, one for each of the columns"
+            yield path, f"{text}, found {len(case)}; a comma in a text needs quotes"
+
+
+def _parse_runs(spec: Spec) -> tuple[dict[str, tuple[Step, ...]], list[SpecError]]:
+    """Return the steps of every run, and the faults of steps that cannot be read."""
     runs: dict[str, tuple[Step, ...]] = {}
-    unread: list[SpecError] = []
+    errors: list[SpecError] = []
     for name, texts in spec.runs.items():
-        parsed: list[Step] = []
+        steps: list[Step] = []
         for i, text in enumerate(texts):
             try:
-                parsed.append(step_syntax.parse_step(text, torch=spec.needs_torch))
+                steps.append(step_syntax.parse_step(text, torch=spec.needs_torch))
             except step_syntax.StepError as error:
-                unread.append((spec.step_path(name, i), str(error)))
-        runs[name] = tuple(parsed)
-    return runs, unread
+                errors.append((spec.step_path(name, i), str(error)))
+        runs[name] = tuple(steps)
+    return runs, errors
 
 
-def _fill(spec: Spec, runs: Runs) -> None:
-    """Put what a question says once, `defaults` and `display`, into its cases and checks."""
-    given = {name: _given(name, spec.cases) for name in spec.cases}  # before any is filled
-    read = [run_inputs(run).keys() for run in runs.values()]
+def _apply_defaults(spec: Spec, runs: Runs) -> None:
+    """Put `defaults` into the cases that give some input of a run and not these."""
+    own_keys = {name: _own_keys(name, spec.cases) for name in spec.cases}  # before any is filled
+    inputs_by_run = [run_inputs(run).keys() for run in runs.values()]
     for name, case in spec.cases.items():
-        # Defaults belong to the runs of which the case gives some input.
-        begun = [names for names in read if (given[name] - RESERVED.keys()) & names]
-        waiting = [key for names in begun for key in [*names, "dtype"]]
-        wanted: set[str] = set()
-        while waiting:  # what a default is shaped like is wanted too
-            key = waiting.pop()
-            if key in spec.defaults and key not in wanted:
-                wanted.add(key)
-                waiting += consistency.shape_sources(spec.defaults[key])
-        case.update((k, v) for k, v in spec.defaults.items() if k in wanted - given[name])
+        pending: list[str] = []
+        for inputs in inputs_by_run:
+            if (own_keys[name] - RESERVED.keys()) & inputs:
+                pending += [*inputs, "dtype"]
+        needed: set[str] = set()
+        while pending:
+            key = pending.pop()
+            if key in spec.defaults and key not in needed:
+                needed.add(key)
+                # The inputs whose shape a default takes are needed, too.
+                pending += consistency.shape_sources(spec.defaults[key])
+        for key, default in spec.defaults.items():
+            if key in needed and key not in own_keys[name]:
+                case[key] = default
+
+
+def _own_keys(name: str, cases: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """Return the keys of a case and of the cases that it extends."""
+    chain: list[str] = []
+    extended: object = name
+    while isinstance(extended, str) and extended in cases and extended not in chain:
+        chain.append(extended)
+        extended = cases[extended].get("extends")
+    return {key for case in chain for key in cases[case]}
+
+
+def _complete_checks(spec: Spec, runs: Runs) -> None:
+    """Put the default results into the checks, and `display` into those without `show`."""
     for part in spec.parts:
         for i, check in enumerate(part.checks):
             if check.run in runs:
-                part.checks[i] = check = check.with_default_results(runs[check.run])
-            takes = "show" in type(check).model_fields and "show" not in check.model_fields_set
-            if spec.display is not None and takes:
-                inputs = run_inputs(runs.get(check.run, ()))
-                beside = [name for name in spec.display.beside if name in inputs]
-                window = spec.display.window if beside else None
-                if any(isinstance(size, str) and size not in inputs for size in window or ()):
-                    window = None
-                show = Show(beside=beside, window=window)
-                part.checks[i] = check.model_copy(update={"show": show})
+                part.checks[i] = check.with_default_results(runs[check.run])
+            has_key = "show" in type(check).model_fields
+            if spec.display is not None and has_key and "show" not in check.model_fields_set:
+                show = _show_for(spec.display, run_inputs(runs.get(check.run, ())))
+                part.checks[i] = part.checks[i].model_copy(update={"show": show})
 
 
-def _given(name: str, cases: Mapping[str, Mapping[str, Any]]) -> set[str]:
-    """The keys that a case has itself, or from cases that it extends."""
-    chain: list[object] = []
-    at: object = name
-    while isinstance(at, str) and at in cases and at not in chain:
-        chain.append(at)
-        at = cases[at].get("extends")
-    return {key for case in chain for key in cases[str(case)]}
+def _show_for(display: Show, inputs: Collection[str]) -> Show:
+    """Return the part of `display` that fits the inputs of a run."""
+    beside = [name for name in display.beside if name in inputs]
+    window = display.window if beside else None
+    if any(isinstance(size, str) and size not in inputs for size in window or ()):
+        window = None
+    return Show(beside=beside, window=window)
+
+
+# -- programs -------------------------------------------------------------------------------------
 
 
 class _Programs:
     """The programs of a question; those that are missing are among the faults, and empty."""
 
-    def __init__(self, files: BankFiles, question_id: str, doc: Document, spec: Spec) -> None:
+    def __init__(self, files: BankFiles, question_id: str, document: Document, spec: Spec) -> None:
         self.faults: list[SpecError] = []
         self.problems: list[str] = []  # in files of several programs
-        self.unknown: tuple[str, ...] = ()  # checks that ideas claim
+        self.claim_problems: tuple[str, ...] = ()  # unknown checks that ideas claim
         self.todos: list[str] = []  # in the files
-        self._files, self._home = files, f"drills/{question_id}"
-        self._doc, self._spec, form = doc, spec, forms.form_of(spec)
+        self.files = files
+        self.document = document
+        self.spec = spec
+        self._question_id = question_id
+        self._folder = f"drills/{question_id}"
+        self._file_names = files.file_names(self._folder)
+        form = forms.form_of(spec)
         self.suffix = Path(form.file).suffix
         self.ideas: dict[str, Idea] = {}
         self.variants: dict[str, tuple[bytes, ...]] = {}
         self.accepted: dict[str, bytes] = {}
-        self.right_until: dict[str, int] = {}
+        self.accepted_until_part: dict[str, int] = {}
         self.reference = form.reference(spec) or self._program("reference")
         self._read_ideas()
         self._read_accepted()
+        self.repair = b""
         repair = f"repair{self.suffix}"
-        written = not spec.starter and repair in files.file_names(self._home)
-        self.repair = self._read(repair, (), "") if written else b""
         if spec.starter:
-            self.starter = self._from_idea(spec.starter.removeprefix("idea "))
+            self.starter = self._starter_from_idea(spec.starter.removeprefix("idea "))
         else:
+            if repair in self._file_names:
+                self.repair = self._read(repair)
             self.starter = form.starter(spec) or self._program("starter")
-        has_driver = spec.code.driver or "driver.py" in files.file_names(self._home)
+        has_driver = spec.code.driver or "driver.py" in self._file_names
         self.driver = self._program("driver") if has_driver else None
         self.helpers = {name: self._helper(i, name) for i, name in enumerate(spec.helpers)}
 
     def unused_files(self) -> Iterator[SpecError]:
-        """Files of the drill that nothing in the question is about: they look as if used."""
-        code = self._spec.code
-        own = {f"{name}.py" for name in self._spec.helpers}
-        own |= {f"{n}.py" for n in (*_PROGRAMS, "ideas") if not getattr(code, n)}
-        if self._spec.starter:
-            own.discard("starter.py")
+        """Yield files of the drill that the question does not use although they look like it."""
+        code = self.spec.code
+        used = {f"{name}.py" for name in self.spec.helpers}
+        used |= {f"{name}.py" for name in (*_PROGRAMS, "ideas") if not getattr(code, name)}
+        if self.spec.starter:
+            used.discard("starter.py")
         else:
-            own.add(f"repair{self.suffix}")
+            used.add(f"repair{self.suffix}")
         if not code.accepted:
-            own.add(f"accepted{self.suffix}")
-        for file in self._files.file_names(self._home):
-            kept = file.startswith((".", "_", "test_")) or file.endswith((".md", "~"))
-            if file not in own and not kept:
-                path = self._files.display_path(f"{self._home}/{file}")
+            used.add(f"accepted{self.suffix}")
+        for file in self._file_names:
+            is_other = file.startswith((".", "_", "test_")) or file.endswith((".md", "~"))
+            if file not in used and not is_other:
+                path = self.files.display_path(f"{self._folder}/{file}")
                 yield (), f"expected a program or a helper, found {path}, which nothing uses"
 
     def _read_ideas(self) -> None:
-        """The misconceptions, and the programs of each."""
-        doc, found = self._several("ideas", ".py")
-        faults, unknown = list[SpecError](), list[SpecError]()
+        """Read the ideas and the programs of each."""
+        document, cells = self._read_cells("ideas", ".py")
+        faults: list[SpecError] = []
         sources: dict[str, list[bytes]] = {}
-        written: dict[str, dict[str, Any]] = {}
-        for cell in found:
+        written: dict[str, Any] = {}  # keys and feedback, by idea
+        for cell in cells:
             name, slash, _ = cell.name.partition(" / ")
-            if slash and name != next(reversed(sources), ""):
-                faults.append(((cell.name,), f"expected it right below the idea {name}"))
-            elif slash and (cell.keys or cell.feedback):
-                text = "expected keys and a docstring above the first variant alone"
-                faults.append(((cell.name,), f"{text}, found some here"))
+            path = (cell.name,)
             if not slash:
-                said = {"feedback": cell.feedback or "-"}
-                written[name] = cell.keys | said if isinstance(cell.keys, dict) else cell.keys
+                written[name] = cell.keys
+                if isinstance(cell.keys, dict):
+                    written[name] = cell.keys | {"feedback": cell.feedback or "-"}
                 if not cell.feedback:
                     text = "expected a docstring that says what is wrong and what to do, found none"
-                    faults.append(((name,), text))
+                    faults.append((path, text))
+            elif name != next(reversed(sources), ""):
+                faults.append((path, f"expected it right below the idea {name}"))
+            elif cell.keys or cell.feedback:
+                text = "expected keys and a docstring above the first variant alone"
+                faults.append((path, f"{text}, found some here"))
             sources.setdefault(name, []).append(cell.source)
-        self.ideas, unlike = _validated(_Ideas, written)
-        ids = [check.id for check in self._spec.checks]
-        claims = [(k, name) for name, idea in self.ideas.items() for k in idea.killed_by]
-        for killer, name in dict(reversed(claims)).items():  # of several, the first
-            if killer not in ids:
-                count = sum(one == killer for one, _ in claims)
-                also = f" in {count} ideas" if count > 1 else ""
-                text = f"expected the id of a check, found {killer!r}{also}"
-                several = f"; several are [{killer}]" if "," in killer else ""
-                unknown.append(((name, "killed_by"), text + (several or did_you_mean(killer, ids))))
-        if unknown:
-            self.unknown = doc.to_bank_error(unknown).problems
+        self.ideas, key_faults = _validate_keys(_Ideas, written)
+        claims = self._claim_errors()
+        if claims:
+            self.claim_problems = document.to_bank_error(claims).problems
         for name, idea in self.ideas.items():
-            programs, wrong = _with_settings(idea, sources[name])
+            programs, setting_faults = _with_settings(idea, sources[name])
             self.variants[name] = tuple(programs)
-            faults += [((name, "parameters", *at), text) for at, text in wrong]
-            for word in sorted(set(_PLACE.findall(idea.feedback)) - idea.parameters.keys()):
-                given = ", ".join(idea.parameters) or "none"
-                text = f"expected a parameter {word} for {{{word}}}, found {given}"
+            faults += [((name, "parameters", *path), text) for path, text in setting_faults]
+            for word in sorted(set(_PARAMETER.findall(idea.feedback)) - idea.parameters.keys()):
+                parameters = ", ".join(idea.parameters) or "none"
+                text = f"expected a parameter {word} for {{{word}}}, found {parameters}"
                 faults.append(((name,), text))
-        if faults or unlike:
-            self.problems += doc.to_bank_error([*faults, *unlike]).problems
+        if faults or key_faults:
+            self.problems += document.to_bank_error([*faults, *key_faults]).problems
+
+    def _claim_errors(self) -> list[SpecError]:
+        """Return the unknown checks in `killed_by`, each at the first idea that names it."""
+        check_ids = [check.id for check in self.spec.checks]
+        claims = [
+            (check_id, name) for name, idea in self.ideas.items() for check_id in idea.killed_by
+        ]
+        first_ideas = dict(reversed(claims))
+        errors: list[SpecError] = []
+        for check_id, name in first_ideas.items():
+            if check_id in check_ids:
+                continue
+            count = sum(claimed_id == check_id for claimed_id, _ in claims)
+            ideas = f" in {count} ideas" if count > 1 else ""
+            hint = did_you_mean(check_id, check_ids)
+            if "," in check_id:
+                hint = f"; several are [{check_id}]"
+            text = f"expected the id of a check, found {check_id!r}{ideas}{hint}"
+            errors.append(((name, "killed_by"), text))
+        return errors
 
     def _read_accepted(self) -> None:
-        """Right solutions in other styles."""
-        doc, found = self._several("accepted", self.suffix)
-        last = len(self._spec.parts)
-        written, faults = _validated(_AcceptedOnes, {cell.name: cell.keys for cell in found})
-        for name, one in written.items():
-            if (one.part or 0) > last:
-                text = f"expected a part from 1 to {last}, found {one.part}"
+        """Read the right solutions in other styles."""
+        document, cells = self._read_cells("accepted", self.suffix)
+        parts = len(self.spec.parts)
+        keys = {cell.name: cell.keys for cell in cells}
+        solutions, faults = _validate_keys(_AcceptedSolutions, keys)
+        for name, solution in solutions.items():
+            if (solution.part or 0) > parts:
+                text = f"expected a part from 1 to {parts}, found {solution.part}"
                 faults.append(((name, "part"), text))
-            self.right_until[name] = one.part or last
-        self.accepted = {cell.name: cell.source for cell in found}
+            self.accepted_until_part[name] = solution.part or parts
+        self.accepted = {cell.name: cell.source for cell in cells}
         if faults:
-            self.problems += doc.to_bank_error(faults).problems
+            self.problems += document.to_bank_error(faults).problems
 
-    def _several(self, name: str, suffix: str) -> tuple[Document, list[idea_cells.ProgramCell]]:
-        """The programs in `code.NAME` of the spec, or in a file; none where there is neither."""
-        data, file = b"", f"{name}{suffix}"
-        if text := getattr(self._spec.code, name):
+    def _read_cells(self, name: str, suffix: str) -> tuple[Document, list[idea_cells.ProgramCell]]:
+        """Return the programs in `code.NAME` of the spec, or in a file, if there is one."""
+        data = b""
+        file = f"{name}{suffix}"
+        if text := getattr(self.spec.code, name):
             data = self._inline(("code", name), text)
-        elif file in self._files.file_names(self._home):
-            data = self._read(file, (), "")
+        elif file in self._file_names:
+            data = self._read(file)
         try:
             return idea_cells.read_cells(data, self.path_of(file))
         except BankError as error:
             self.problems += error.problems
-            return self._doc, []
+            return self.document, []
 
     def path_of(self, file: str) -> Path:
-        """Where messages place what is wrong in a program, which may stand in the spec."""
-        inline = getattr(self._spec.code, file.partition(".")[0], "")
-        return self._doc.path if inline else self._files.display_path(f"{self._home}/{file}")
+        """Return the file that has a program: the spec, or a file of the drill."""
+        is_inline = getattr(self.spec.code, file.partition(".")[0], "")
+        if is_inline:
+            return self.document.path
+        return self.files.display_path(f"{self._folder}/{file}")
 
-    def place_of(self, idea: str) -> str:
-        """FILE:LINE of the name of an idea, above which its program has as many blank lines."""
-        source = self.variants[idea][0]
+    def place_of_idea(self, name: str) -> str:
+        """Return FILE:LINE of an idea: its source has as many blank lines as stand above it."""
+        source = self.variants[name][0]
         line = len(source) - len(Question.without_leading_blank_lines(source))
         return f"{self.path_of('ideas.py')}:{line}"
 
-    def _from_idea(self, name: str) -> bytes:
-        """The starter that an idea makes of the reference; its repair is the reference."""
-        if len(self._spec.parts) > 1:
+    def _starter_from_idea(self, name: str) -> bytes:
+        """Return the reference with an idea; its repair is the reference."""
+        path = ("starter",)
+        if len(self.spec.parts) > 1:
             text = "expected a starter of its own: the reference answers later parts too"
-            self._note(("starter",), f"{text}, found an idea")
+            self._add_fault(path, f"{text}, found an idea")
             return b""
-        if self.problems:  # which say why an idea is not there
+        if self.problems:  # they explain why an idea is missing
             return b""
         if name not in self.ideas:
-            question_id = self._home.removeprefix("drills/")
-            hint = (
-                did_you_mean(name, self.ideas)
-                if self.ideas
-                else consistency.no_ideas_clause(question_id)
-            )
-            self._note(("starter",), f"expected an idea, found {name!r}{hint}")
+            hint = did_you_mean(name, self.ideas)
+            if not self.ideas:
+                hint = consistency.no_ideas_clause(self._question_id)
+            self._add_fault(path, f"expected an idea, found {name!r}{hint}")
             return b""
         idea = self.variants[name][0]
         for file, source in (("reference.py", self.reference), ("ideas.py", idea)):
             try:
                 ast.parse(source)
             except SyntaxError as error:
-                at = f"{self.path_of(file)}:{error.lineno}:{error.offset}"
-                self.problems.append(f"{at}: expected Python, found: {error.msg}")
+                place = f"{self.path_of(file)}:{error.lineno}:{error.offset}"
+                self.problems.append(f"{place}: expected Python, found: {error.msg}")
                 return b""
         reference = Question.without_leading_blank_lines(self.reference)
         starter = idea_cells.layer_over(reference, idea)
-        self._spec.starter_holds[:] = [name]
+        self.spec.starter_holds[:] = [name]
         self.repair = idea_cells.comment_changes(starter, reference, self.ideas[name].feedback)
         return starter
 
-    def _program(self, part: str) -> bytes:
-        """The starter, the reference or the driver."""
-        text: str = getattr(self._spec.code, part)
+    def _program(self, name: str) -> bytes:
+        """Return the starter, the reference or the driver."""
+        text: str = getattr(self.spec.code, name)
         if text:
-            return self._inline(("code", part), text)
-        from_idea = part == "starter" and len(self._spec.parts) == 1
-        instead = f"code.{part}" + " or `starter: idea NAME`" * from_idea
-        return self._read(f"{part}.py", (), instead)
+            return self._inline(("code", name), text)
+        key = f"code.{name}"
+        if name == "starter" and len(self.spec.parts) == 1:
+            key += " or `starter: idea NAME`"
+        return self._read(f"{name}.py", instead=key)
 
     def _helper(self, number: int, name: str) -> bytes:
-        """A module that programs may import, which must not stand in for another."""
-        at: DocumentPath = ("helpers", number)
-        if name in {*sys.stdlib_module_names, *_PROGRAMS, *self._spec.uses, "submission"}:
-            self._note(at, f"expected a name that no other module has, found {name}")
+        """Return a module that programs may import, unless it has the name of another one."""
+        path: DocumentPath = ("helpers", number)
+        if name in {*sys.stdlib_module_names, *_PROGRAMS, *self.spec.uses, "submission"}:
+            self._add_fault(path, f"expected a name that no other module has, found {name}")
             return b""
-        return self._read(f"{name}.py", at, "")
+        return self._read(f"{name}.py", path)
 
-    def _read(self, name: str, at: DocumentPath, instead: str) -> bytes:
-        """The bytes of a file; `instead` is the key that may hold the code."""
-        folder, _, file = f"{self._home}/{name}".rpartition("/")
-        path = self._files.display_path(f"{folder}/{file}")
+    def _read(self, file: str, key_path: DocumentPath = (), instead: str = "") -> bytes:
+        """Return the bytes of a file; `instead` is the key that may hold the code."""
+        path = self.files.display_path(f"{self._folder}/{file}")
         try:
-            data = self._files.read_file(f"{folder}/{file}")
+            data = self.files.read_file(f"{self._folder}/{file}")
         except OSError as error:
-            or_else = f", or {instead} in the spec" if instead else ""
-            hint = did_you_mean(file, self._files.file_names(folder))
-            text = f"expected the file {path}{or_else}, found: {error.strerror}{hint}"
-            if self._files.is_one_file:
+            alternative = f", or {instead} in the spec" if instead else ""
+            hint = did_you_mean(file, self._file_names)
+            text = f"expected the file {path}{alternative}, found: {error.strerror}{hint}"
+            if self.files.is_one_file:
                 text = f"expected {instead or 'code'}, because there are no files, found none"
-            self._note(at, text)
+            self._add_fault(key_path, text)
             return b""
         if len(data) > MAX_SOURCE:
-            self._note(at, f"expected at most {MAX_SOURCE:,} bytes in {path}, found more")
-        self.todos += todo_places(f"{self._home}/{name}", data)
+            self._add_fault(
+                key_path, f"expected at most {MAX_SOURCE:,} bytes in {path}, found more"
+            )
+        self.todos += todo_places(f"{self._folder}/{file}", data)
         return data
 
-    def _inline(self, at: DocumentPath, text: str) -> bytes:
-        """A program written into the spec."""
-        spot = self._doc.positions[self._doc.nearest_path(at)]
-        if spot.style == ">":
-            self._note(at, "expected code below '|', found '>', which joins its lines")
-        return b"\n" * (spot.first_line - 1) + text.encode("utf-8", "surrogatepass")
+    def _inline(self, path: DocumentPath, text: str) -> bytes:
+        """Return a program in the spec, below as many blank lines as there are lines above it."""
+        position = self.document.positions[self.document.nearest_path(path)]
+        if position.style == ">":
+            self._add_fault(path, "expected code below '|', found '>', which joins its lines")
+        return b"\n" * (position.first_line - 1) + text.encode("utf-8", "surrogatepass")
 
-    def _note(self, at: DocumentPath, text: str) -> None:
-        self.faults.append((at, text))
+    def _add_fault(self, path: DocumentPath, text: str) -> None:
+        self.faults.append((path, text))
 
 
 class _Ideas(Model):
     named: dict[Slug, Idea]
 
 
-class _AcceptedOnes(Model):
+class _AcceptedSolutions(Model):
     named: dict[Slug, AcceptedSolution]
 
 
-def _validated(model: Any, written: dict[str, Any]) -> tuple[dict[str, Any], list[SpecError]]:  # noqa: ANN401
-    """What stands above programs, by name, as a model has it; or what is wrong with it."""
+def _validate_keys(model: Any, keys: dict[str, Any]) -> tuple[dict[str, Any], list[SpecError]]:  # noqa: ANN401
+    """Return the keys of programs, by name, as a model; or their faults."""
+    data = {"named": keys}
     try:
-        return model.model_validate({"named": written}).named, []
+        return model.model_validate(data).named, []
     except ValidationError as error:
-        return {}, [
-            (at[1:], text) for at, text in validation_errors(error, {"named": written}, model)
-        ]
+        return {}, [(path[1:], text) for path, text in validation_errors(error, data, model)]
 
 
 def _with_settings(idea: Idea, sources: Iterable[bytes]) -> tuple[list[bytes], list[SpecError]]:
-    """Every program with every setting of its parameters, assigned after all else."""
-    settings, programs = idea.parameter_combinations, []
-    wrong: list[SpecError] = []
+    """Return every program with every setting of its parameters, assigned at its end."""
+    settings = idea.parameter_combinations
+    errors: list[SpecError] = []
     if len(settings) > MAX_SETTINGS:
-        found = f"found {len(settings)}"
-        wrong.append(((), f"expected at most {MAX_SETTINGS} combinations of values, {found}"))
+        text = f"expected at most {MAX_SETTINGS} combinations of values"
+        errors.append(((), f"{text}, found {len(settings)}"))
         settings = settings[:1]
+    programs = []
     for source in sources:
         for parameter in idea.parameters:
             if not re.search(assignment_of(parameter).encode(), source, re.MULTILINE):
                 text = f"expected {parameter} = ... at the left margin of every program"
-                wrong.append(((parameter,), f"{text}, found none"))
+                errors.append(((parameter,), f"{text}, found none"))
         for setting in settings:
-            given = "".join(f"\n{key} = {_literal(value)}\n" for key, value in setting.items())
-            programs.append(source + given.encode())
-    return programs, wrong
+            assignments = [f"\n{key} = {_literal(value)}\n" for key, value in setting.items()]
+            programs.append(source + "".join(assignments).encode())
+    return programs, errors
 
 
 def _literal(value: ParameterValue) -> str:
-    """A value as Python writes it."""
-    odd = isinstance(value, float) and not math.isfinite(value)
-    return f"float({str(value)!r})" if odd else repr(value)
+    """Return a value as Python writes it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float({str(value)!r})"
+    return repr(value)
