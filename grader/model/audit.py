@@ -1,7 +1,7 @@
-"""What an audit of a question found: the proof, part by part, as plain frozen data.
+"""Results of an audit of a question as plain frozen data.
 
-A *problem* is a fault of the question, and the audit fails.  A *remark* says what would make the
-question better and fails a strict audit only.  A *note* says what was left out, or takes long.
+A *problem* is a fault of the question, and the audit fails.  A *remark* suggests an improvement and
+fails only a strict audit.  A *note* names a step that was left out or takes long.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ AUDIT_FORMAT = 2
 
 
 class MatrixCell(StrEnum):
-    """What one check made of one program, over all seeds."""
+    """Result of one check for one program, over all seeds."""
 
     PASSES = auto()
     KILLS = auto()
@@ -34,7 +34,7 @@ class AuditRow:
     cells: Mapping[str, MatrixCell]  # by check id
     named: tuple[str, ...]  # misconceptions that diagnosis named on every seed
     named_well: int  # seeds on which it named exactly what it should
-    seeds: int  # on which it went through every check
+    seeds: int  # on which every check ran
     claimed_by: tuple[str, ...] = ()  # checks that the spec says kill it
     # By a check that VARIES: the seeds on which the program passes it.
     passing_seeds: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -42,12 +42,12 @@ class AuditRow:
 
 @dataclass(frozen=True, slots=True)
 class CheckFacts:
-    """What is known of one check when everything has been through it."""
+    """Facts about one check after all programs."""
 
     id: str
     kind: str
     stretch: bool
-    stops: int  # wrong programs that it does not pass on every seed, needs or no needs
+    stops: int  # wrong programs that it does not pass on every seed, also if it would be skipped
     first: int  # those of them that no check before it stops
     lets_through: tuple[str, ...] = ()  # trivial answers that pass it
 
@@ -65,7 +65,7 @@ class TrivialAnswer:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedSolutionResult:
-    """A right program besides the reference."""
+    """Result of a right program other than the reference."""
 
     name: str
     passed: int  # seeds on which every check that decides passes it
@@ -75,7 +75,7 @@ class AcceptedSolutionResult:
 
 @dataclass(frozen=True, slots=True)
 class PlantingResult:
-    """How many ideas are named when they stand in accepted solutions, on one seed."""
+    """Numbers of ideas that are named when planted into accepted solutions, on one seed."""
 
     named: int  # by exactly their own name
     missed: tuple[str, ...]  # "even-split in loops (named: nothing)"
@@ -84,13 +84,13 @@ class PlantingResult:
 
     @property
     def named_share(self) -> float:
-        """The share that is named, of the plants that fail a check."""
+        """Return the named share of the plants that fail a check."""
         return self.named / (self.named + len(self.missed))
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What programs take of the budget of a check, in the case that needs most of it."""
+    """Shares of the budget of a check that programs use, in the case that needs most of it."""
 
     check: str
     right: str  # the right program that comes nearest to it
@@ -101,7 +101,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What would make the question better."""
+    """Suggested improvement of the question."""
 
     # redundant, starter, parts, todo, unused, unclaimed, repair, prerequisites
     about: str
@@ -110,7 +110,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """The proof of one question, or what is wrong with it."""
+    """The proof of one question, or its problems."""
 
     question: str
     title: str
@@ -128,19 +128,23 @@ class AuditReport:
 
     @property
     def ok(self) -> bool:
-        """Whether the question may be shown to anybody."""
+        """Return True if the question has no problem."""
         return not self.problems
 
     def first_check_stopping(self, idea: str) -> str:
-        """The first check that stops every variant of an idea that no check claims, if any does."""
+        """Return the first check that stops every variant of an unclaimed idea, or ""."""
         rows = [row for row in self.programs if row.misconception == idea and not row.claimed_by]
-        checks = [one.id for one in self.checks if not one.stretch] if rows else []
-        found = (c for c in checks if all(row.cells.get(c) is MatrixCell.KILLS for row in rows))
-        return next(found, "")
+        if not rows:
+            return ""
+        for check in self.checks:
+            kills = all(row.cells.get(check.id) is MatrixCell.KILLS for row in rows)
+            if kills and not check.stretch:
+                return check.id
+        return ""
 
 
 class MutantFate(StrEnum):
-    """What became of a mutant."""
+    """Outcome of a mutant."""
 
     KILLED = "killed"  # a check that decides does not pass
     EQUIVALENT = "equivalent"  # it never differed from the reference in the search
@@ -158,14 +162,14 @@ class Counterexample:
     case: str  # the case of the question that it was made from
     inputs: str  # as a case is written in YAML
     seed: int
-    result: str | None  # what differs; None where it is not a result
+    result: str | None  # what differs; None if it is not a result
     sentence: str
     advice: str
 
 
 @dataclass(frozen=True, slots=True)
 class MutantTrial:
-    """One mutant, and what became of it."""
+    """One mutant and its outcome."""
 
     mutant: Mutant
     fate: MutantFate
@@ -190,14 +194,14 @@ class MutationReport:
     interrupted: bool = False
 
     def count(self, fate: MutantFate) -> int:
-        """How many mutants came to this."""
+        """Return the number of mutants with this fate."""
         return sum(trial.fate is fate for trial in self.trials)
 
     @property
     def score(self) -> float | None:
-        """Share of the wrong mutants that were killed on every seed; None when none was wrong.
+        """Return the share of wrong mutants that every seed kills; None if no mutant is wrong.
 
-        Equivalent ones are not wrong, and explained ones are not held against the question.
+        Equivalent mutants are not wrong, and explained ones do not count.
         """
         killed = self.count(MutantFate.KILLED)
         wrong = killed + self.count(MutantFate.SURVIVED) + self.count(MutantFate.FLAKY)
@@ -205,5 +209,5 @@ class MutationReport:
 
     @property
     def ok(self) -> bool:
-        """Whether no mutant is left that the question wrongly accepts."""
+        """Return True if the question wrongly accepts no mutant."""
         return not self.problems

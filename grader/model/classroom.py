@@ -1,4 +1,4 @@
-"""What is known of a class: what it was asked, who handed in what, and what grading has found."""
+"""Records of a class: its questions, submissions and grades."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RESULTS_FORMAT = 4
 
 
 def round_points(points: float) -> float:
-    """Return points without the noise of weights; whole ones whole."""
+    """Return points without rounding noise of weights, as an integer if they are one."""
     value = round(points, 6)
     return int(value) if value == int(value) else value
 
@@ -26,54 +26,54 @@ def round_points(points: float) -> float:
 class HandIn:
     """One file that a student handed in for one question."""
 
-    student: str  # what the layout tells students apart by
+    student: str  # identity in the layout of the submissions
     question: str  # id
     path: str  # from the folder or zip file of all submissions, with `/`
-    sha256: str  # of the program in it, in hexadecimal; "" where there is none
-    at: str = ""  # when, UTC, ISO 8601; "" where nobody knows
-    fault: str = ""  # why there is no program in it, one sentence
-    name: str = ""  # the student's, as the layout says
+    sha256: str  # of its program, in hexadecimal; "" if it has none
+    at: str = ""  # time in UTC, ISO 8601; "" if unknown
+    fault: str = ""  # why it has no program, one sentence
+    name: str = ""  # of the student
     email: str = ""
-    late: bool = False  # whether a learning platform says so
-    unread: str = ""  # a fault of the grader while it read the file, which costs no points
+    late: bool = False  # marked as late by a learning platform
+    unread: str = ""  # a fault of the grader while reading the file; costs no points
 
 
 @dataclass(frozen=True, slots=True)
 class SubmittedProgram:
-    """The program of a submission, and the files beside it that it imports."""
+    """The program of a submission, and the files next to it that it imports."""
 
     main: bytes = b""
     modules: Mapping[str, bytes] = field(default_factory=dict)  # by name, imported ones first
 
     @property
     def sha256(self) -> str:
-        """The hash of the program alone, or of the list of all hashes; see `grade_key`."""
+        """Return the hash of the program, or of the list of all hashes; see `grade_key`."""
         if not self.modules:
             return hashlib.sha256(self.main).hexdigest()
         return hashlib.sha256(json.dumps(self.hashes).encode()).hexdigest()
 
     @property
     def hashes(self) -> list[tuple[str, str]]:
-        """Name and hash of each file; the program's name is empty."""
+        """Return name and hash of each file; the name of the program is empty."""
         files = [("", self.main), *self.modules.items()]
         return [(name, hashlib.sha256(content).hexdigest()) for name, content in files]
 
 
 @dataclass(frozen=True, slots=True)
 class AssignedQuestion:
-    """A question as a class is asked it."""
+    """A question of a class."""
 
     id: str
     title: str
     digest: str  # of the question: its spec and all its programs
     bank: str  # path
     parts: tuple[int, ...]  # numbers of those that count
-    of: int  # points that can be earned in these
+    of: int  # maximum points of these
     weight: float = 1.0  # of its points in the total
-    hidden: tuple[str, ...] = ()  # checks and cases that students are not shown
-    shared: bool = False  # whether the checks of a part that fails earn equal shares of its points
+    hidden: tuple[str, ...] = ()  # checks and cases that students do not see
+    shared: bool = False  # the checks of a failing part earn equal shares of its points
     libraries: Mapping[str, str] = field(default_factory=dict)  # versions, by name
-    is_text: bool = False  # whether it is answered by a text, and no program
+    is_text: bool = False  # the submission is a text, not a program
 
     def weighted_points(self, points: int) -> float:
         """Return points as they count in a total."""
@@ -82,12 +82,12 @@ class AssignedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class LatePolicy:
-    """What coming late costs."""
+    """Penalty for late submissions."""
 
-    penalty: float  # percent of the points for each day begun
-    days: int  # what comes later than so many is worth nothing
+    penalty: float  # percent of the points for each started day
+    days: int  # after more days, a submission earns nothing
+    # By student: more days than others have, or a time in ISO 8601 with its offset.
     extensions: Mapping[str, int | str] = field(default_factory=dict)
-    """By student, days more than others have, or a time in ISO 8601 with its offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,118 +100,114 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class ClassSettings:
-    """What all grades of a class share."""
+    """Settings of all grades of a class."""
 
     seed: int  # from which every input is drawn
-    level: str  # isolation that a grade must have had at least
+    level: str  # minimum isolation of a grade
     program: str  # version of drill
     questions: tuple[AssignedQuestion, ...]
     title: str = ""
-    deadline: str = ""  # ISO 8601 with its offset; what comes later is marked
-    late: LatePolicy | None = None  # what it costs; nothing, if not given
-    submissions: str = ""  # path of what was handed in; it decides no verdict
-    stretch: bool = False  # whether what is only reported is measured
-    strict_text: bool = False  # whether answers that are texts are read literally
-    per_student: bool = False  # whether each has a seed, made of that one
+    deadline: str = ""  # ISO 8601 with its offset; later submissions are marked
+    late: LatePolicy | None = None  # None: no penalty
+    submissions: str = ""  # path of the submissions; it affects no verdict
+    stretch: bool = False  # stretch checks run
+    strict_text: bool = False  # text answers are read literally
+    per_student: bool = False  # each student has a seed, derived from `seed`
     file: str = ""  # path of its class.yaml, if it has one
-    counts: str = "last"  # which counts of what a student handed in for a question: last or best
+    counts: str = "last"  # the submission of a student that counts: last or best
     format: int = RESULTS_FORMAT
 
     @property
     def max_points(self) -> float:
-        """Points that can be earned in all, with weights."""
-        return round_points(sum(one.weighted_points(one.of) for one in self.questions))
+        """Return the maximum of all points, with weights."""
+        return round_points(sum(asked.weighted_points(asked.of) for asked in self.questions))
 
     def seed_of(self, student: str) -> int:
-        """The seed of a student's grades."""
+        """Return the seed of a student's grades."""
         if not self.per_student:
             return self.seed
         digest = hashlib.sha256(f"{self.seed} {student}".encode(errors="surrogateescape")).digest()
-        own = int.from_bytes(digest[:5], "big")
-        return own - own % PERIOD + self.seed % PERIOD  # so that it draws the numbers of the class
+        seed = int.from_bytes(digest[:5], "big")
+        # Such a seed draws the same set of numbers as that of the class.
+        return seed - seed % PERIOD + self.seed % PERIOD
 
     def days_late(self, student: str, at: str) -> int | None:
-        """The days begun between a student's deadline and a time; None where either is unknown."""
+        """Return the started days after a student's deadline; None if a time is unknown."""
         if not self.deadline or not at:
             return None
         late = datetime.fromisoformat(at) - self.deadline_for(student)
         return max(0, math.ceil(late / timedelta(days=1)))
 
     def deadline_for(self, student: str) -> datetime:
-        """A student's deadline, where there is one."""
-        more = self.late.extensions.get(student, 0) if self.late else 0
-        if isinstance(more, str):
-            return datetime.fromisoformat(more)
-        return datetime.fromisoformat(self.deadline) + timedelta(days=more)
+        """Return a student's deadline, if the class has one."""
+        extension = self.late.extensions.get(student, 0) if self.late else 0
+        if isinstance(extension, str):
+            return datetime.fromisoformat(extension)
+        return datetime.fromisoformat(self.deadline) + timedelta(days=extension)
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramGrade:
-    """What came of grading one program once."""
+    """Result of grading one program."""
 
-    key: str  # hash of all that decides what comes of it
+    key: str  # hash of everything that affects the result
     report: Report | None = None
     fault: str = ""  # of the grader or the bank, never of the submission
 
     @property
     def is_final(self) -> bool:
-        """Whether it need not be tried again."""
+        """Return True if it need not be graded again."""
         return self.report is not None and not self.fault
 
 
 @dataclass(frozen=True, slots=True)
 class ClassEntry:
-    """What a student handed in for a question, and what is known of it."""
+    """A student's submission for a question, and its grade."""
 
     question: AssignedQuestion
     hand_in: HandIn
-    report: Report | None = None  # of a grade that came to its end
-    fault: str = ""  # why there is none, where the grader or the bank is at fault
+    report: Report | None = None  # of a finished grade
+    fault: str = ""  # of the grader or the bank, if there is no report
     late: bool = False
     graded_at: str = ""  # UTC, ISO 8601
-    days_after_deadline: int | None = (
-        None  # begun since the student's deadline, where that is known
-    )
-    late_penalty_percent: float = 0.0  # percent of what it earns that coming late costs
+    days_after_deadline: int | None = None  # started ones; None if unknown
+    late_penalty_percent: float = 0.0  # of the earned points
     override: Override | None = None
-    files_of_same_time: tuple[str, ...] = ()  # names of the student's other files of that time
+    files_of_same_time: tuple[str, ...] = ()  # the student's other files of that time
 
     @property
     def earned_points(self) -> int | None:
-        """Points by the grade; None where there is none yet, which is not the student's fault."""
+        """Return the points of the grade; None if the submission was not graded."""
         if self.hand_in.fault:
             return 0
         return None if self.report is None else sum(part.points for part in self.report.parts)
 
     @property
     def points(self) -> int | None:
-        """Points that count: those by hand, or those earned less what coming late costs, whole."""
+        """Return the points that count: by hand, or earned ones less the penalty, rounded up."""
         if self.override is not None:
             return self.override.points
         earned = self.earned_points
-        return (
-            None
-            if earned is None
-            else math.ceil(earned * (100 - self.late_penalty_percent) / 100 - 1e-9)
-        )
+        if earned is None:
+            return None
+        return math.ceil(earned * (100 - self.late_penalty_percent) / 100 - 1e-9)
 
     @property
     def adjustment_note(self) -> str:
-        """Why these are not the points earned; empty where they are."""
+        """Return why the points differ from the earned ones; empty if they do not."""
         if self.override is not None:
             return f"points by hand: {self.override.note}".removesuffix(": ")
         if not self.late_penalty_percent or not self.earned_points:
             return ""
-        lost = (
-            "nothing is left"
-            if self.late_penalty_percent == 100
-            else f"{self.late_penalty_percent:g} % less"
-        )
-        return f"{format_count(self.days_after_deadline or 0, 'day')} late: {lost} of {format_count(self.earned_points, 'point')}"
+        loss = f"{self.late_penalty_percent:g} % less"
+        if self.late_penalty_percent == 100:
+            loss = "nothing is left"
+        days = format_count(self.days_after_deadline or 0, "day")
+        return f"{days} late: {loss} of {format_count(self.earned_points, 'point')}"
 
     @property
     def verdict(self) -> str:
-        """What became of it, in a word or two."""
+        """Return the verdict in one or two words."""
         if self.hand_in.fault:
             return "no answer"
         if self.report is None and self.override is not None:
@@ -220,16 +216,18 @@ class ClassEntry:
 
     @property
     def note(self) -> str:
-        """Why there is no verdict, and why the points are others than those earned."""
-        why = self.hand_in.fault
-        if not why and self.report is None and self.override is None:
-            why = self.fault or "it was not graded yet"
-        said = (*self.report.unread, *self.report.stopped) if self.report is not None else ()
-        return "; ".join(filter(None, (why, *said, *self.same_time_note, self.adjustment_note)))
+        """Return why there is no verdict, and why the points differ from the earned ones."""
+        notes = [self.hand_in.fault]
+        if not self.hand_in.fault and self.report is None and self.override is None:
+            notes.append(self.fault or "it was not graded yet")
+        if self.report is not None:
+            notes += [*self.report.unread, *self.report.stopped]
+        notes += [*self.same_time_note, self.adjustment_note]
+        return "; ".join(note for note in notes if note)
 
     @property
     def same_time_note(self) -> tuple[str, ...]:
-        """The sentence on other files of the same time; nothing if there are none."""
+        """Return the sentence on other files of the same time, if there are any."""
         if not self.files_of_same_time:
             return ()
         name = self.hand_in.path.rpartition("/")[2]

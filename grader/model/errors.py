@@ -1,12 +1,12 @@
-"""Errors that are somebody's fault, and whose.
+"""Errors, by the person or machine that caused them.
 
 DrillError
     UsageError      the person typing: an unknown id, a missing file, a folder that is in the way
       MachineError  the machine: a full disk, too little memory, a limit of the shell
     BankError       the question bank: broken YAML, a missing file, a reference that fails
-    GraderError     us
+    GraderError     the grader
 
-Every message is one sentence or two: where, what was expected, what was found, what to do.
+A message is one or two sentences: the place, what was expected and found, and what to do.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from collections.abc import Iterable, Sequence
 
 
 class DrillError(Exception):
-    """Something that a sentence explains; the command ends with its `exit_status`."""
+    """Error that ends a command with a sentence and an `exit_status`."""
 
     exit_status = 4
 
     def __init__(self, message: str, hint: str = "") -> None:
-        """Store the sentence and, separately, what to do about it."""
+        """Store the sentence and, separately, how to fix the problem."""
         super().__init__(message)
         self.message = message
         self.hint = hint
@@ -38,7 +38,7 @@ class MachineError(UsageError):
 
 
 class BankError(DrillError):
-    """The question bank is at fault; `problems` holds every one that was found."""
+    """The question bank is at fault; `problems` lists every fault."""
 
     exit_status = 3
 
@@ -49,7 +49,7 @@ class BankError(DrillError):
         problems: Sequence[str] = (),
         excerpt: Sequence[str] = (),
     ) -> None:
-        """Store the first problem as the message, all of them, and lines of the file to show."""
+        """Store the first problem as the message, all problems, and lines of the file to show."""
         super().__init__(message, hint)
         self.problems = tuple(problems) or (message,)
         self.excerpt = tuple(excerpt)
@@ -66,7 +66,7 @@ _TEMP = "make room on the disk, name a folder with TMPDIR, or lift the limit: ul
 _MEMORY = "free some memory, or raise the limit of the shell: ulimit -v unlimited"
 _FILES = "raise the limit of the shell: ulimit -n 256"
 _PROCESSES = "end some programs, or raise the limit of the shell: ulimit -u"
-_LIMITS = {  # of the machine, by the number of the error: what is wrong, what to do
+_LIMITS = {  # of the machine, by error number: what is wrong, and how to fix it
     errno.ENOSPC: ("the disk is full, or takes no more files", _DISK),
     errno.EDQUOT: ("your quota on this disk is used up", _DISK),
     errno.EFBIG: ("a file may not be as large as it must", "ulimit -f unlimited lifts the limit"),
@@ -78,7 +78,7 @@ _LIMITS = {  # of the machine, by the number of the error: what is wrong, what t
 
 
 def to_machine_error(fault: BaseException | None) -> MachineError | None:
-    """Return what to say of an exception if the machine is to blame for it or for its cause."""
+    """Return the error for a user if the machine caused an exception, or its cause."""
     while fault is not None:
         number = fault.errno if isinstance(fault, OSError) else None
         if isinstance(fault, MemoryError) or "failed to map segment" in str(fault):
@@ -97,51 +97,57 @@ def to_machine_error(fault: BaseException | None) -> MachineError | None:
     return None
 
 
-# Over the names of kinds, keys and generators: with one typo 99.7 % of them are found, with two
-# 80 %, and of 2,300 words of docs and numpy that are not like any kind 1 % get one (at 0.5: 32 %).
-MIN_SIMILARITY, MIN_SIMILARITY_OF_SHORT = (
-    0.7,
-    0.65,
-)  # of three letters a swap leaves two thirds alike
-MIN_SIMILARITY_OF_PART = (
-    0.8  # more: many words are a little like some part, as `nothing` is like `routing`
-)
-MIN_LETTERS = 3  # letters of a beginning or a part: fewer stand in too many words
+# Measured over the names of kinds, keys and generators: with one typo 99.7 % of them are found,
+# with two 80 %.  Of 2,300 words of docs and numpy that are unlike any kind, 1 % get one (at a
+# similarity of 0.5: 32 %).
+MIN_SIMILARITY = 0.7
+MIN_SIMILARITY_OF_SHORT = 0.65  # of three letters a swap leaves two thirds alike
+# Higher: many words are a little like some part, as `nothing` is like `routing`.
+MIN_SIMILARITY_OF_PART = 0.8
+MIN_LETTERS = 3  # of a beginning or a part: fewer occur in too many words
+MAX_LETTERS = 100  # of a misspelled word: comparing takes time
 
 
 def closest_word(word: str, words: Iterable[str], *, parts: bool = True) -> str | None:
-    """The nearest of some words, or None when none is near: one that begins so before all others.
+    """Return the word most like a misspelled one, or None if there is none.
 
-    With `parts`, a part of a word may stand for it: `routing` for `plane-routing`.
+    A word that begins with it comes first.  With `parts`, a part of a word may stand for it:
+    `routing` for `plane-routing`.
     """
-    import difflib  # only when somebody misspelled a word
+    from difflib import get_close_matches  # only if somebody misspelled a word
 
-    known = list(words) if 0 < len(word) <= 100 else []
-    lower = word.lower() if len(word) >= MIN_LETTERS else "\0"  # which is in no word
-    found = [w for w in known if w.lower().startswith(lower)]
-    found += difflib.get_close_matches(
-        word, known, 1, MIN_SIMILARITY if len(word) > MIN_LETTERS else MIN_SIMILARITY_OF_SHORT
-    )
-    found += [w for w in known if parts and lower in w.lower()]
-    if parts and len(word) > MIN_LETTERS:  # `learnin` for `learning-rate`
-        count = lower.count("-") + 1
-        found += [
-            w
-            for w in known
-            if difflib.get_close_matches(
-                lower, _stretches(w.lower(), count), 1, MIN_SIMILARITY_OF_PART
-            )
-        ]
-    return found[0] if found else None
+    if not 0 < len(word) <= MAX_LETTERS:
+        return None
+    candidates = list(words)
+    lower = word.lower()
+    is_short = len(word) <= MIN_LETTERS
+    if len(word) >= MIN_LETTERS:
+        for candidate in candidates:
+            if candidate.lower().startswith(lower):
+                return candidate
+    similarity = MIN_SIMILARITY_OF_SHORT if is_short else MIN_SIMILARITY
+    if similar := get_close_matches(word, candidates, 1, similarity):
+        return similar[0]
+    if parts and len(word) >= MIN_LETTERS:
+        for candidate in candidates:
+            if lower in candidate.lower():
+                return candidate
+    if parts and not is_short:  # `learnin` for `learning-rate`
+        length = lower.count("-") + 1
+        for candidate in candidates:
+            stretches = _stretches(candidate.lower(), length)
+            if get_close_matches(lower, stretches, 1, MIN_SIMILARITY_OF_PART):
+                return candidate
+    return None
 
 
-def _stretches(word: str, count: int) -> list[str]:
-    """Return every stretch of so many parts of a hyphened word: of two, a-b and b-c of a-b-c."""
+def _stretches(word: str, length: int) -> list[str]:
+    """Return every run of `length` parts of a hyphened word: for 2, a-b and b-c of a-b-c."""
     parts = word.split("-")
-    return ["-".join(parts[i : i + count]) for i in range(len(parts) - count + 1)]
+    return ["-".join(parts[i : i + length]) for i in range(len(parts) - length + 1)]
 
 
 def did_you_mean(word: object, words: Iterable[str], *, parts: bool = True) -> str:
-    """The end of a sentence that suggests the closest of some words; empty where none is near."""
+    """Return the end of a sentence that suggests the closest word; empty if there is none."""
     near = closest_word(str(word), words, parts=parts)
     return f"; did you mean {near!r}?" if near else ""

@@ -1,4 +1,4 @@
-"""A mutant, a small change of a reference; and how far other inputs are from a question's cases."""
+"""Mutants: small changes of a program; and how far an input is from the cases of a question."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ class Mutant:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What names a mutant, whatever line it stands in and however the source is laid out."""
+        """Return the identity of a mutant, independent of its line and of white space."""
         return mutant_key(self.scope, self.was, self.becomes)
 
     @property
     def rank(self) -> bytes:
-        """A number drawn from the key: the order in which a sample takes mutants."""
+        """Return a hash of the key and line: a sample takes mutants in this order."""
         return hashlib.sha256("\0".join((*self.key, str(self.line))).encode()).digest()
 
     @property
     def accepted_solution(self) -> str:
-        """The name of the accepted solution that it changes; empty for the reference."""
-        found = re.match(r"accepted/([\w-]+)\.", self.scope)
-        return found[1] if found else ""
+        """Return the name of the accepted solution that it changes; empty for the reference."""
+        scope = re.match(r"accepted/([\w-]+)\.", self.scope)
+        return scope[1] if scope else ""
 
     def mutated_source(self, original: bytes) -> bytes:
-        """The whole mutated text."""
+        """Return the whole mutated source."""
         plain = normalize_source(original)
         return plain[: self.start] + self.text.encode() + plain[self.end :]
 
 
 def mutant_key(scope: str, was: str, becomes: str) -> tuple[str, str, str]:
-    """A key whose white space does not matter."""
+    """Return the parts of a key with normalized white space."""
     return " ".join(scope.split()), " ".join(was.split()), " ".join(becomes.split())
 
 
 def normalize_source(source: bytes) -> bytes:
-    """A source without byte order mark, its lines ended by a newline each."""
+    """Return a source without byte order mark and with newlines as line ends."""
     return source.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
 class Reach(StrEnum):
-    """How far from the question's own cases an input was found."""
+    """Distance of an input from the cases of its question."""
 
     SAME = "another draw of the case"
     VALUES = "the case with small whole numbers"

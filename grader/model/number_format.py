@@ -1,7 +1,7 @@
-"""How numbers read: four significant digits, words for what is not finite, units in full.
+"""Numbers as text: four significant digits, words for infinity and NaN, units in full.
 
-Everything here takes Python or numpy scalars alike (through `float` and `__index__`), so
-that no caller needs numpy to print what it measured.
+Python and numpy scalars are accepted alike (through `float` and `__index__`), so that no caller
+needs numpy to print a measurement.
 """
 
 from __future__ import annotations
@@ -11,159 +11,187 @@ from collections.abc import Callable, Iterable
 from typing import SupportsFloat
 
 DIGITS = 4
-_FEWEST_FIXED, _MOST_FIXED = 1e-3, 1e6  # outside a number reads better with an exponent
-_MOST_EXACT = 1e15  # whole numbers up to here are exact in a float64 and short enough to read
+# Outside these limits a number reads better with an exponent.
+_MIN_FIXED = 1e-3
+_MAX_FIXED = 1e6
+_MAX_EXACT = 1e15  # integers up to here are exact in a float64 and short enough to read
 _ALIGNED_DECIMALS = 3
 _UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
 def format_number(value: SupportsFloat, digits: int = DIGITS) -> str:
-    """A number to `digits` significant digits; integers exactly, with separators.
+    """Return a number with `digits` significant digits; integers exactly, with separators.
 
     0.1111, 1.000, 12.35, 1,048,576, 1.235e-7, NaN, inf, -inf; zero is a plain 0.
     """
     if isinstance(value, bool):
         return str(value)
     if hasattr(value, "__index__"):
-        whole = int(value.__index__())
-        return f"{whole:,}" if abs(whole) < _MOST_EXACT else _exponent(float(whole), digits)
-    v = float(value)
-    if not math.isfinite(v) or v == 0:
-        return _word(v)
-    size = abs(float(f"{v:.{digits - 1}e}"))  # rounded first: 0.99996 is 1.000, not 1.0000
-    if v.is_integer() and 10**digits <= abs(v) < _MOST_EXACT:
-        return f"{int(v):,}"
-    if not _FEWEST_FIXED <= size < _MOST_FIXED:
-        return _exponent(v, digits)
-    return f"{v:,.{max(0, digits - 1 - math.floor(math.log10(size)))}f}"
+        integer = int(value.__index__())
+        if abs(integer) < _MAX_EXACT:
+            return f"{integer:,}"
+        return _exponent(float(integer), digits)
+    number = float(value)
+    if not math.isfinite(number) or number == 0:
+        return _word(number)
+    size = abs(float(f"{number:.{digits - 1}e}"))  # rounded first: 0.99996 is 1.000, not 1.0000
+    if number.is_integer() and 10**digits <= abs(number) < _MAX_EXACT:
+        return f"{int(number):,}"
+    if not _MIN_FIXED <= size < _MAX_FIXED:
+        return _exponent(number, digits)
+    decimals = max(0, digits - 1 - math.floor(math.log10(size)))
+    return f"{number:,.{decimals}f}"
 
 
 def format_distinct_numbers(observed: SupportsFloat, expected: SupportsFloat) -> tuple[str, str]:
-    """Two numbers with as many digits as it takes to see that they differ, four at least."""
-    return _apart(format_number, observed, expected, range(DIGITS, 18))
+    """Return two numbers with enough digits to see that they differ, at least four."""
+    return _distinct_texts(format_number, observed, expected, range(DIGITS, 18))
 
 
 def format_aligned_numbers(values: Iterable[SupportsFloat]) -> list[str]:
-    """Numbers of one small array, alike in form so that they can stand in a column.
+    """Return the numbers of a small array in one form, for a column.
 
-    Whole numbers stay whole.  Otherwise all have the same decimals, chosen for the largest; what
-    would round to zero keeps one digit ("3e-9"), so that "0" always means zero.
+    Integers stay integers.  Otherwise all have the same decimals, chosen for the largest; a number
+    that would round to zero keeps one digit ("3e-9"), so that "0" always means zero.
     """
-    listed = [float(v) for v in values]
-    finite = [abs(v) for v in listed if math.isfinite(v)]
+    numbers = [float(value) for value in values]
+    finite = [abs(number) for number in numbers if math.isfinite(number)]
     largest = max(finite, default=0.0)
-    decimals: int | None = None  # an exponent instead
-    if all(v.is_integer() for v in finite) and largest < _MOST_FIXED:
+    decimals: int | None = None  # None: an exponent
+    if all(number.is_integer() for number in finite) and largest < _MAX_FIXED:
         decimals = 0
-    elif _FEWEST_FIXED <= largest < _MOST_FIXED:
-        room = _ALIGNED_DECIMALS - math.floor(math.log10(largest))
-        decimals = min(max(room, 0), 5 if largest < 0.1 else _ALIGNED_DECIMALS)
-    return [_aligned(v, decimals) for v in listed]
+    elif _MIN_FIXED <= largest < _MAX_FIXED:
+        needed = _ALIGNED_DECIMALS - math.floor(math.log10(largest))
+        decimals = min(max(needed, 0), 5 if largest < 0.1 else _ALIGNED_DECIMALS)
+    return [_aligned(number, decimals) for number in numbers]
 
 
 def format_bytes(n: SupportsFloat) -> str:
-    """A number of bytes in full: "1,179,648 bytes"; one decimal when it is an average."""
-    v = float(n)
-    return "1 byte" if v == 1 else f"{v:,.{0 if v.is_integer() else 1}f} bytes"
+    """Return a number of bytes in full: "1,179,648 bytes"; an average has one decimal."""
+    count = float(n)
+    if count == 1:
+        return "1 byte"
+    return f"{count:,.0f} bytes" if count.is_integer() else f"{count:,.1f} bytes"
 
 
 def format_amount(n: SupportsFloat, unit: str, decimals: int = 1) -> str:
-    """A number of bytes in KB to GB, or KiB to GiB: "14.0 GB"; GB is 1e9 and GiB 2**30."""
-    v = float(n) / _UNITS[unit]
-    tiny = v and abs(v) < 0.5 * 10**-decimals
-    return f"{format_number(v) if tiny else f'{v:,.{decimals}f}'} {unit}"
+    """Return a number of bytes in KB to GB, or KiB to GiB: "14.0 GB"; GB is 1e9, GiB 2**30."""
+    amount = float(n) / _UNITS[unit]
+    if amount and abs(amount) < 0.5 * 10**-decimals:
+        return f"{format_number(amount)} {unit}"
+    return f"{amount:,.{decimals}f} {unit}"
 
 
 def format_distinct_amounts(
     observed: SupportsFloat, expected: SupportsFloat, unit: str
 ) -> tuple[str, str]:
-    """Two amounts in the same unit, with enough decimals to see that they differ."""
-    return _apart(lambda n, d: format_amount(n, unit, d), observed, expected, range(1, 13))
+    """Return two amounts in one unit, with enough decimals to see that they differ."""
+
+    def with_decimals(n: SupportsFloat, decimals: int) -> str:
+        return format_amount(n, unit, decimals)
+
+    return _distinct_texts(with_decimals, observed, expected, range(1, 13))
 
 
 def format_band(allowed: SupportsFloat) -> str:
-    """The width of a tolerance: "+-1e-7"."""
-    v = float(allowed)
-    return f"+-{_trim(f'{v:.2g}') if math.isfinite(v) else _word(v)}"
+    """Return the width of a tolerance: "+-1e-7"."""
+    width = float(allowed)
+    text = _trim(f"{width:.2g}") if math.isfinite(width) else _word(width)
+    return f"+-{text}"
 
 
 def short(v: float) -> str:
-    """A number without zeros at its end: "3", "0.005", "1e-7"."""
+    """Return a number without trailing zeros: "3", "0.005", "1e-7"."""
     return _trim(f"{v:.3g}")
 
 
 def format_ratio(ratio: SupportsFloat) -> str:
-    """A ratio: "0.71x", "1.30x", "7.2x", "120x"."""
-    v = float(ratio)
-    return f"{v:.2f}x" if v < 2 else f"{v:.1f}x" if v < 20 else f"{v:,.0f}x"
+    """Return a ratio: "0.71x", "1.30x", "7.2x", "120x"."""
+    factor = float(ratio)
+    if factor < 2:
+        return f"{factor:.2f}x"
+    return f"{factor:.1f}x" if factor < 20 else f"{factor:,.0f}x"
 
 
 def format_duration(seconds: float) -> str:
-    """A duration: "0.41 s", "1.9 s", "42 s", "3 min 20 s"."""
-    v = min(max(0.0, seconds), 1e9)  # a broken clock says anything
-    if v < 9.95:
-        return f"{v:.2f} s" if v < 0.995 else f"{v:.1f} s"
-    whole = round(v)
-    return f"{whole} s" if whole < 120 else f"{whole // 60} min {whole % 60} s"
+    """Return a duration: "0.41 s", "1.9 s", "42 s", "3 min 20 s"."""
+    duration = min(max(0.0, seconds), 1e9)  # a broken clock can give any number
+    if duration < 9.95:
+        return f"{duration:.2f} s" if duration < 0.995 else f"{duration:.1f} s"
+    rounded = round(duration)
+    return f"{rounded} s" if rounded < 120 else f"{rounded // 60} min {rounded % 60} s"
 
 
 def format_count(number: int, singular: str, plural: str = "") -> str:
-    """A number with its noun: 1 hint, 2 hints."""
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+    """Return a number with its noun: 1 hint, 2 hints."""
+    noun = singular if number == 1 else plural or f"{singular}s"
+    return f"{number:,} {noun}"
 
 
 def join_words(words: Iterable[object], most: int | None = None) -> str:
-    """Words in a row: "one", "one and two", "one, two and three"; after `most` come "4 more"."""
+    """Return a list of words: "one", "one and two", "one, two and three"; at most `most`.
+
+    If there are more, "4 more" comes last.
+    """
     texts = [str(word) for word in words]
     if most is not None and len(texts) > most:
         texts[most:] = [f"{len(texts) - most:,} more"]
-    return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def format_minutes(minutes: float) -> str:
-    """A stretch of time in the unit a person would use."""
-    whole = max(0, round(minutes))
-    for most, size, unit in ((120, 1, "minute"), (48 * 60, 60, "hour")):
-        if whole < most:
-            return format_count(round(whole / size), unit)
-    return format_count(round(whole / 1440), "day")
+    """Return a number of minutes, hours or days."""
+    rounded = max(0, round(minutes))
+    if rounded < 120:
+        return format_count(rounded, "minute")
+    hours = rounded / 60
+    if hours < 48:
+        return format_count(round(hours), "hour")
+    return format_count(round(rounded / 1440), "day")
 
 
 def format_shape(shape: Iterable[int]) -> str:
-    """A shape as Python writes it: "(2, 3)", "(4,)", "()"."""
-    return str(tuple(int(n) for n in shape))
+    """Return a shape as Python writes it: "(2, 3)", "(4,)", "()"."""
+    return str(tuple(int(size) for size in shape))
 
 
-def _apart(
-    write: Callable[[SupportsFloat, int], str],
+def _distinct_texts(
+    format_value: Callable[[SupportsFloat, int], str],
     observed: SupportsFloat,
     expected: SupportsFloat,
     precisions: range,
 ) -> tuple[str, str]:
-    """Two numbers at the first precision at which they differ, else at the lowest."""
-    texts = [(write(observed, p), write(expected, p)) for p in precisions]
-    return next((pair for pair in texts if pair[0] != pair[1]), texts[0])
+    """Return two numbers at the first precision at which they differ, else at the lowest."""
+    for precision in precisions:
+        texts = (format_value(observed, precision), format_value(expected, precision))
+        if texts[0] != texts[1]:
+            return texts
+    return format_value(observed, precisions[0]), format_value(expected, precisions[0])
 
 
-def _word(v: float) -> str:
-    """What has no digits."""
-    return "0" if v == 0 else "NaN" if math.isnan(v) else str(v)
+def _word(number: float) -> str:
+    """Return the text of zero, infinity or NaN."""
+    if number == 0:
+        return "0"
+    return "NaN" if math.isnan(number) else str(number)
 
 
-def _aligned(v: float, decimals: int | None) -> str:
-    if not math.isfinite(v) or v == 0:
-        return _word(v)
+def _aligned(number: float, decimals: int | None) -> str:
+    if not math.isfinite(number) or number == 0:
+        return _word(number)
     if decimals is None:
-        return _exponent(v, 3)
-    text = f"{v:.{decimals}f}"
-    return text if float(text) else _exponent(v, 1)
+        return _exponent(number, 3)
+    text = f"{number:.{decimals}f}"
+    return text if float(text) else _exponent(number, 1)
 
 
-def _exponent(v: float, digits: int) -> str:
-    return _trim(f"{v:.{digits - 1}e}")
+def _exponent(number: float, digits: int) -> str:
+    return _trim(f"{number:.{digits - 1}e}")
 
 
 def _trim(text: str) -> str:
-    """Drop the padding of an exponent: 1e-07 is 1e-7."""
+    """Return a number with a short exponent: 1e-07 is 1e-7."""
     mantissa, e, power = text.partition("e")
     return f"{mantissa}e{int(power)}" if e else text

@@ -1,4 +1,4 @@
-"""What a grade found: plain frozen data, which can be stored, sent and printed at any time."""
+"""Results of a grade as plain frozen data, to be stored, sent and printed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from enum import StrEnum
 from typing import Literal
 
 REPORT_FORMAT = 1
-SMALLER_INPUTS_NOTE = (
-    "shown with smaller inputs"  # about a case that is shown with smaller inputs than it has
-)
+SMALLER_INPUTS_NOTE = "shown with smaller inputs"  # on a case whose own inputs are larger
 
 
 class Verdict(StrEnum):
-    """What became of a check or of a whole submission."""
+    """Verdict on a check or on a whole submission."""
 
     PASS = "pass"
     FAIL = "fail"  # it ran and is wrong
@@ -26,9 +24,7 @@ class Verdict(StrEnum):
     INVALID = "invalid"  # the question bank is at fault
 
 
-NON_FAILING_VERDICTS = frozenset(
-    {Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.SKIPPED}
-)  # what turns nobody down
+NON_FAILING_VERDICTS = frozenset({Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.SKIPPED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +33,10 @@ class Mismatch:
 
     result: str  # name of the result, e.g. "grad_x"
     case: str
-    index: tuple[int, ...] | None  # None where the fault has no place: a type, a shape, a scalar
+    index: tuple[int, ...] | None  # None if it has no index: a type, a shape, a scalar
     observed: str  # four significant digits, or words ("NaN", "a list")
     expected: str
-    allowed: str | None  # the band around the expected value; None where it must be equal
+    allowed: str | None  # the band around the expected value; None if it must be equal
     wrong: int  # entries outside the band
     total: int
 
@@ -53,7 +49,7 @@ class Panel:
     rows: tuple[tuple[str, ...], ...]
     wrong: frozenset[tuple[int, int]] = frozenset()  # (row, column) of entries outside the band
     focus: frozenset[tuple[int, int]] = frozenset()  # the entry, row or window that matters
-    note: str = ""  # "plane [0, 2] of (2, 3, 5, 7)" when it is a slice of something larger
+    note: str = ""  # "plane [0, 2] of (2, 3, 5, 7)" for a slice of a larger array
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,25 +59,25 @@ class Entries:
     shape: tuple[int, ...]
     yours: tuple[float, ...]
     expected: tuple[float, ...]
-    wrong: tuple[int, ...]  # places of those outside the band
+    wrong: tuple[int, ...]  # indices of those outside the band
 
 
 @dataclass(frozen=True, slots=True)
 class Grids:
-    """Arrays to be set side by side."""
+    """Arrays to show side by side."""
 
     panels: tuple[Panel, ...]
-    entries: Entries | None = None  # of the result, where it is small
+    entries: Entries | None = None  # of the result, if it is small
 
 
 @dataclass(frozen=True, slots=True)
 class BreakdownRow:
-    """One line of a breakdown: a named part, yours and expected, and what is wrong with it."""
+    """One line of a breakdown: a named part, yours and expected, and its fault."""
 
     name: str
     observed: str
     expected: str
-    note: str = ""  # "missing", "half", "counted twice"; empty when right
+    note: str = ""  # "missing", "half", "counted twice"; empty if right
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +98,10 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Quantities to be compared by length; `details` are lines below them (what was kept).
+    """Quantities to compare by length; `details` are lines below them, as tensors that were kept.
 
-    Of a peak of bytes `course` has what was held from the beginning to the end, by yours and by the
-    reference, and `details` what yours held at its peak.
+    For a peak of bytes, `course` has the bytes in use over time, by yours and by the reference, and
+    `details` lists the tensors of yours at its peak.
     """
 
     bars: tuple[Bar, ...]
@@ -131,10 +127,10 @@ class Frame:
     line: int
     function: str
     source: str
-    cell: int = 0  # of a notebook, from 1, in which the line is counted; 0 in a file
+    cell: int = 0  # of a notebook, from 1; lines are counted in it; 0 in a file
 
 
-UNREADABLE_TYPE = "Unreadable"  # of a file of answers that is not what was asked for
+UNREADABLE_TYPE = "Unreadable"  # of an answers file that the form cannot read
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,17 +146,19 @@ class ExceptionRecord:
 
     @property
     def public_type(self) -> str:
-        """The type where it is Python's own, which no program chooses; else "an exception"."""
-        known = getattr(builtins, self.type, None)
-        own = isinstance(known, type) and issubclass(known, BaseException)
-        return self.type if own else "an exception"
+        """Return the type if it is built in, so that no program chose it; else "an exception"."""
+        builtin = getattr(builtins, self.type, None)
+        is_builtin = isinstance(builtin, type) and issubclass(builtin, BaseException)
+        return self.type if is_builtin else "an exception"
 
     @property
     def is_unparsable_file(self) -> bool:
-        """Whether it says that the file is no Python; one that code raised has frames alone."""
-        syntax = self.type in {"SyntaxError", "IndentationError", "TabError"}
-        of_code = self.column is None and self.frames
-        return self.type == UNREADABLE_TYPE or (syntax and not of_code)
+        """Return True if the file cannot be read; an error that its code raised has only frames."""
+        if self.type == UNREADABLE_TYPE:
+            return True
+        is_syntax_error = self.type in {"SyntaxError", "IndentationError", "TabError"}
+        is_raised_by_code = self.column is None and bool(self.frames)
+        return is_syntax_error and not is_raised_by_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,97 +178,97 @@ class CheckResult:
     verdict: Verdict
     message: str  # one sentence, without the check's id
     cases: tuple[str, ...] = ()  # the cases it was tried on
-    failing: tuple[str, ...] = ()  # those on which it did not pass, smallest first
+    failing: tuple[str, ...] = ()  # the failing ones, smallest first
     part: int = 1  # the number of the part that it belongs to
     stretch: bool = False
     blocked_by: str | None = None  # skipped: the check that did not pass
-    case_line: str = ""  # the smallest failing case in words: "kernel 3, stride 3, x (1, 1, 3, 3)"
+    case_line: str = ""  # the smallest failing case: "kernel 3, stride 3, x (1, 1, 3, 3)"
     about: str = ""  # the same in the question's words: "one entry that wins all four windows"
-    inputs: Mapping[str, str] = field(default_factory=dict)  # in words: {"x": "(1, 1, 3, 3)"}
-    call: str = ""  # what was called there, where every argument is short: "gpus(7, 'bf16')"
+    inputs: Mapping[str, str] = field(default_factory=dict)  # as text: {"x": "(1, 1, 3, 3)"}
+    call: str = ""  # the call there, if every argument is short: "gpus(7, 'bf16')"
     mismatch: Mismatch | None = None
     exhibit: Exhibit | None = None
     raised: ExceptionRecord | None = None
     figures: Mapping[str, float] = field(default_factory=dict)  # measured numbers by name
-    effect: bool = False  # its values are right: what a call did besides is not
-    estimate: bool = False  # it needs an estimate: what is right is not shown either
-    clauses: tuple[Clause, ...] = ()  # of what is wrong: those that the check enforces
-    points: int = 0  # earned of its part's
-    of: int = 0  # that could be; 0: its part's are not shared among checks, or do not count
+    effect: bool = False  # its values are right, but not the side effects of a call
+    estimate: bool = False  # it needs an estimate: the right number is not shown
+    clauses: tuple[Clause, ...] = ()  # that the check enforces and the submission breaks
+    points: int = 0  # earned, of those of its part
+    of: int = 0  # maximum; 0: the points of the part are not shared, or do not count
 
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """What became of one part of a question."""
+    """Result of one part of a question."""
 
     id: str
-    verdict: Verdict  # `skipped`: not asked, because one before it did not pass
-    points: int  # earned: all of them, or those of its checks that pass
-    of: int  # that could be earned; 0: the part does not count in this grade
+    verdict: Verdict  # `skipped`: not asked, because an earlier part did not pass
+    points: int  # earned: all, or those of the passing checks
+    of: int  # maximum; 0: the part does not count in this grade
 
 
 @dataclass(frozen=True, slots=True)
 class IdeaMatch:
-    """A misconception whose outputs the submission reproduces."""
+    """An idea whose results equal those of the submission."""
 
     id: str
     feedback: str
     exact: bool  # equal wherever the idea differs from the reference; else only in `results`
     results: tuple[str, ...]  # names of the results on which they agree
-    cases: int  # failing cases they agree on, if exact in everything that is wrong there
+    cases: int  # failing cases they agree on; if exact, in everything that is wrong there
     failing: int = 0  # failing cases in all
     seen: tuple[str, ...] = ()  # these cases
     checks: tuple[str, ...] = ()  # the checks that fail and are there to catch it
-    rounded: bool = (
-        False  # they agree as far as a person writes them, or as float32 tells them apart
-    )
-    # A clause, if it gives the numbers of every failing case and is not sure: "but so does ...".
+    rounded: bool = False  # they agree as written by a person, or in float32
+    # A clause, if it fits every failing case and is not sure: "but so does ...".
     doubt: str = ""
 
 
-STATE: Literal["state"] = "state"  # something is remembered between calls: no value says anything
+STATE: Literal["state"] = (
+    "state"  # the program remembers earlier calls, so that its values prove nothing
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What else is known of a fault, whether or not a misconception is named."""
+    """Further statement about a fault, with or without a named idea."""
 
     kind: Literal["state", "pair", "rule", "class", "results", "before"]
-    text: str  # one sentence that is true of every failing case it speaks of
-    cases: tuple[str, ...]  # of the question; the failing ones that it was seen on
+    text: str  # one sentence, true of all its failing cases
+    cases: tuple[str, ...]  # failing cases of the question on which it is true
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything one grade found."""
+    """Result of one grade."""
 
     question: str
     title: str
     verdict: Verdict
     seed: int
-    isolation: str  # "strong", "limited", "process": what it was refused; "" if never run
+    isolation: str  # "strong", "limited", "process"; "" if it never ran
     seconds: float
     parts: tuple[PartResult, ...] = ()
     checks: tuple[CheckResult, ...] = ()
     misconceptions: tuple[IdeaMatch, ...] = ()
-    explanations: tuple[Explanation, ...] = ()  # the surest first
-    message: str = ""  # why no check was tried; or what the submission does not define yet
+    explanations: tuple[Explanation, ...] = ()  # the most certain first
+    message: str = ""  # why no check was tried; or names that the submission lacks
     raised: ExceptionRecord | None = None  # likewise
-    printed: str = ""  # the end of what the submission printed, as text
+    printed: str = ""  # the tail of the submission's output
     sha256: str = ""  # of the submission's bytes
     follow_up: str = ""  # on a pass: one question to think about
-    note: str = ""  # what there was no time for
+    note: str = ""  # steps that were left out for lack of time
     bank: str = ""  # path of the bank that the question came from
     digest: str = ""  # of the question: its spec and all its programs
     program: str = ""  # version of drill
-    unchanged: bool = False  # whether it has the code of the starter, or of what passed before
-    outputs: str = ""  # digest of what is wrong in what it computed; "" where nothing was
-    unread: tuple[str, ...] = ()  # in a class: lines of answers that count as not given, and why
-    stopped: tuple[str, ...] = ()  # in a class: what the file raised, though the rest of it counts
+    unchanged: bool = False  # it has the code of the starter, or of the last version that passed
+    outputs: str = ""  # digest of its wrong results; "" if none is wrong
+    unread: tuple[str, ...] = ()  # in a class: unreadable lines of answers, and why
+    stopped: tuple[str, ...] = ()  # in a class: exceptions of the file, whose rest counts
     format: int = REPORT_FORMAT
 
     @property
     def parts_passed(self) -> int:
-        """How many parts pass, from the first one on without a gap."""
+        """Return the number of parts that pass, from the first one on without a gap."""
         passing = [part.verdict is Verdict.PASS for part in self.parts]
         return [*passing, False].index(False)

@@ -15,35 +15,40 @@ _SELF = re.compile(r"^\(self(?:,\s*)?")
 def required_signatures(interface: str) -> dict[str, str]:
     """Map each name that an interface asks for to its signature.
 
-    A method is called CLASS.METHOD: {"Cache": "class Cache", "Cache.new": "Cache.new(size)"}.
-    Methods as __init__, which every class has, are left out.
+    A method is CLASS.METHOD: {"Cache": "class Cache", "Cache.new": "Cache.new(size)"}.  Methods
+    such as __init__ are left out, because every class has them.
     """
     return dict(_names(interface))
 
 
 def _names(interface: str) -> Iterator[tuple[str, str]]:
-    lines, owner = interface.split("\n"), ""
+    """Yield each name with its signature."""
+    lines = interface.split("\n")
+    owner = ""  # the class of the methods that follow
     for number, line in enumerate(lines):
-        if found := _CLASS.match(line):
-            owner = found[1]
+        if match := _CLASS.match(line):
+            owner = match[1]
             yield owner, f"class {owner}"
-        elif found := _FUNCTION.match(line):
+        elif match := _FUNCTION.match(line):
             owner = ""
-            yield found[1], found[1] + _parameters("\n".join(lines[number:])[found.end() :])
-        elif found := _CONSTANT.match(line):
+            yield match[1], match[1] + _parameters("\n".join(lines[number:])[match.end() :])
+        elif match := _CONSTANT.match(line):
             owner = ""
-            yield found[1], found[1]
-        elif owner and (found := _METHOD.match(line)) and not found[1].startswith("__"):
-            name = f"{owner}.{found[1]}"
-            given = _parameters("\n".join(lines[number:])[found.end() :])
-            yield name, name + _SELF.sub("(", given)
+            yield match[1], match[1]
+        elif owner and (match := _METHOD.match(line)) and not match[1].startswith("__"):
+            name = f"{owner}.{match[1]}"
+            parameters = _parameters("\n".join(lines[number:])[match.end() :])
+            yield name, name + _SELF.sub("(", parameters)
 
 
 def _parameters(text: str) -> str:
-    """Return the parenthesis that a text begins with, on one line."""
+    """Return the parentheses at the start of a text, on one line."""
     depth = 0
     for end, sign in enumerate(text, 1):
-        depth += (sign in "([{") - (sign in ")]}")
+        if sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
         if depth == 0:
             return " ".join(text[:end].split())
     return "(...)"

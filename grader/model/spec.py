@@ -116,12 +116,12 @@ class Tolerance(StrictModel):
     of: NameList = yaml_key("The results that it is about; all of the check, if not given.", [])
 
     def applies_to(self, result: str) -> bool:
-        """Whether it is about a result."""
+        """Return True if the tolerance is about a result."""
         return not self.of or result in self.of
 
     @property
     def allowed_in_words(self) -> str:
-        """What a result may be: "off by at most 3 % or by 0.1"."""
+        """Return how far a result may be off: "off by at most 3 % or by 0.1"."""
         widths = []
         if self.relative is not None:
             widths.append(f"{short(100 * self.relative)} %")
@@ -137,7 +137,7 @@ class Check(StrictModel):
     `grader.grading.kinds.base.Kind`.
     """
 
-    only_runs: ClassVar[bool] = False  # it asks a submission for results, and measures nothing
+    only_runs: ClassVar[bool] = False  # it compares results and measures nothing
 
     id: Slug = yaml_key("Its name, once in a question.")
     kind: str = yaml_key("What is measured, and which further keys there are.")
@@ -157,46 +157,46 @@ class Check(StrictModel):
 
     @property
     def results(self) -> tuple[str, ...]:
-        """The results of the run that the check looks at, where it has the key `of`."""
-        of = getattr(self, "of", ())
-        return (of,) if isinstance(of, str) else tuple(of)
+        """Return the results of the run that the check compares, if it has the key `of`."""
+        results = getattr(self, "of", ())
+        return (results,) if isinstance(results, str) else tuple(results)
 
     @property
     def required_results(self) -> tuple[str, ...]:
-        """The results that workers have to send for it; none where they measure themselves."""
+        """Return the results that workers have to send; none if they measure themselves."""
         return self.results
 
     @property
     def compared_results(self) -> tuple[str, ...]:
-        """The results whose values decide, so that no others would pass."""
+        """Return the results whose values decide: no other values would pass."""
         return self.required_results
 
     def with_default_results(self, steps: Sequence[Step]) -> Self:
-        """The check with what follows from the steps of its run, where its keys do not say it.
+        """Return the check with its results, if its keys do not name them.
 
-        The results that it looks at are those that no later step takes.
+        By default, these are the results that no later step uses.
         """
         if getattr(self, "of", None) != "":
             return self
-        taken = {name for step in steps for name in step.names_read}
-        last = [name for step in steps for name in step.targets if name not in taken]
-        return self.model_copy(update={"of": list(dict.fromkeys(last))})
+        used = {name for step in steps for name in step.names_read}
+        results = [name for step in steps for name in step.targets if name not in used]
+        return self.model_copy(update={"of": list(dict.fromkeys(results))})
 
     def referenced_names(self) -> Iterator[NameReference]:
-        """Every name in its keys that has to exist; those under `of` are results."""
+        """Yield every name in its keys that has to exist; those under `of` are results."""
         for number, name in enumerate(self.results):
             yield NameReference(("of", number), name, "result")
 
     def spec_errors(self) -> Iterator[tuple[KeyPath, str]]:
-        """What is wrong with its keys together: the path of a key, and a sentence."""
+        """Yield the faults that involve several keys: the path of a key, and a sentence."""
         yield from ()
 
     def choice_questions(self) -> Iterator[tuple[str, str, Mapping[str, str]]]:
-        """What the candidate answers by choosing: an id, the question, the answers by letter."""
+        """Yield the questions to answer by a letter: id, question, and answers by letter."""
         yield from ()
 
     def missing_configuration(self) -> str:
-        """What it would need to be able to fail, where it has nothing; else an empty text."""
+        """Return the key without which the check could not fail, or "" if nothing is missing."""
         return "the name of a result" if getattr(self, "of", None) == [] else ""
 
 
@@ -206,13 +206,13 @@ class TolerantCheck(Check):
     tolerance: Tolerance | None = yaml_key("How far a right answer may be off besides.", None)
 
     def referenced_names(self) -> Iterator[NameReference]:
-        """The results that the tolerance is about."""
+        """Yield the results of the check and those of its tolerance."""
         yield from super().referenced_names()
         for number, name in enumerate(self.tolerance.of if self.tolerance else ()):
             yield NameReference(("tolerance", "of", number), name, "result")
 
     def spec_errors(self) -> Iterator[tuple[KeyPath, str]]:
-        """A tolerance that allows nothing."""
+        """Yield a tolerance that allows nothing."""
         if self.tolerance is not None and not self.tolerance.allowed_in_words:
             yield ("tolerance",), "expected absolute or relative, found none"
 
@@ -265,17 +265,18 @@ class Idea(StrictModel):
 
     @property
     def parameter_combinations(self) -> list[dict[str, ParameterValue]]:
-        """The values of its parameters, every combination; one without values if it has none.
+        """Return every combination of values of its parameters; an empty one without parameters.
 
-        The variants of a question are its programs, each with every setting in this order.
+        The variants of an idea are its programs, each with every combination in this order.
         """
         values = itertools.product(*self.parameters.values())
-        return [dict(zip(self.parameters, chosen, strict=True)) for chosen in values]
+        return [dict(zip(self.parameters, combination, strict=True)) for combination in values]
 
     def feedback_for(self, setting: Mapping[str, str] | None = None) -> str:
-        """The feedback, with the values of parameters, the first ones if not given, in place."""
+        """Return the feedback with the values of parameters (default: the first ones)."""
         text = self.feedback.strip()
-        for name, value in (self.parameter_combinations[0] if setting is None else setting).items():
+        values = self.parameter_combinations[0] if setting is None else setting
+        for name, value in values.items():
             text = text.replace(f"{{{name}}}", str(value))
         return text
 
@@ -329,9 +330,11 @@ class FollowUp(StrictModel):
 
     @property
     def kind(self) -> Literal["choice", "number", "array", "points"]:
-        """How it is answered."""
-        if self.choice or self.number:
-            return "choice" if self.choice else "number"
+        """Return the kind of its answer."""
+        if self.choice:
+            return "choice"
+        if self.number:
+            return "number"
         return "array" if self.array else "points"
 
 
@@ -440,94 +443,109 @@ class Spec(StrictModel):
 
     @property
     def contract(self) -> list[str]:
-        """The clauses of all parts."""
+        """Return the clauses of all parts."""
         return [clause for part in self.parts for clause in part.contract]
 
     @property
     def checks(self) -> list[Check]:
-        """The checks of all parts, in order."""
+        """Return the checks of all parts, in order."""
         return [check for part in self.parts for check in part.checks]
 
     @property
     def follow_ups(self) -> list[FollowUp]:
-        """The questions after a pass, of all parts."""
-        return [one for part in self.parts for one in part.follow_ups]
+        """Return the questions after a pass, of all parts."""
+        return [follow_up for part in self.parts for follow_up in part.follow_ups]
 
     @property
     def minutes(self) -> int:
-        """How long a good candidate takes for all parts."""
+        """Return the minutes of a good candidate for all parts."""
         return sum(part.minutes for part in self.parts)
 
     @property
     def part_ids(self) -> tuple[str, ...]:
-        """What the parts are called: the id of each, else its number."""
+        """Return the id of each part, or else its number."""
         return tuple(part.id or str(number) for number, part in enumerate(self.parts, 1))
 
     @property
     def part_numbers(self) -> dict[str, int]:
-        """The number of each part by what it may be called: that number, or its id."""
-        found = {str(number): number for number, _ in enumerate(self.parts, 1)}
-        return found | {name: number for number, name in enumerate(self.part_ids, 1)}
+        """Return the number of each part by that number and by its id."""
+        numbers = {str(number): number for number, _ in enumerate(self.parts, 1)}
+        return numbers | {name: number for number, name in enumerate(self.part_ids, 1)}
 
     def part_of(self, check: str) -> int:
-        """The number of the part that a check belongs to, from 1; KeyError where none is."""
-        numbers = {one.id: n for n, part in enumerate(self.parts, 1) for one in part.checks}
-        return numbers[check]
+        """Return the number of the part that has a check, from 1.
+
+        Raises:
+            KeyError: no part has it.
+        """
+        for number, part in reversed(list(enumerate(self.parts, 1))):
+            if any(own.id == check for own in part.checks):
+                return number
+        raise KeyError(check)
 
     @property
     def runs(self) -> dict[str, list[str]]:
-        """Every run by name; a plain list is the run `main`."""
+        """Return every run by name; a plain list is the run `main`."""
         return {"main": self.run} if isinstance(self.run, list) else dict(self.run)
 
     def step_path(self, run: str, number: int) -> KeyPath:
-        """The path of keys that leads to a step of a run."""
+        """Return the path of keys to a step of a run."""
         return ("run", number) if isinstance(self.run, list) else ("run", run, number)
 
     @property
     def needs_torch(self) -> bool:
-        """Whether the worker has to import torch."""
+        """Return True if workers have to import torch."""
         return "torch" in self.uses
 
 
 def normalize_spec(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Parsed data of a spec with `parts`, cases as mappings and every check's kind written out.
+    """Return parsed data of a spec with `parts`, cases as mappings, and the kind of every check.
 
-    A question of one part has its keys at the top, a row of the table of cases is a list, and a
-    check that is a word has it as its id and its kind.
+    In the YAML, a question of one part has its keys at the top, a row of the table of cases is a
+    list, and a check may be a word that is its id and its kind.
     """
-    found = dict(data)
-    if "parts" not in found:
-        part = {key: found.pop(key) for key in PART_KEYS if key in found}
-        found["parts"] = [{"points": 100, **part}]
-    if isinstance(parts := found["parts"], list):
-        found["parts"] = [_with_kinds(part) for part in parts]
-    columns, cases = found.get("columns"), found.get("cases")
+    spec = dict(data)
+    if "parts" not in spec:
+        part = {key: spec.pop(key) for key in PART_KEYS if key in spec}
+        spec["parts"] = [{"points": 100, **part}]
+    if isinstance(spec["parts"], list):
+        spec["parts"] = [_with_kinds(part) for part in spec["parts"]]
+    columns = spec.get("columns")
+    cases = spec.get("cases")
     if isinstance(columns, list) and isinstance(cases, dict):
-        found["cases"] = {
-            name: _row(columns, case) if isinstance(case, list) else case
+        spec["cases"] = {
+            name: _case_of_row(columns, case) if isinstance(case, list) else case
             for name, case in cases.items()
         }
-    return found
+    return spec
 
 
 def _with_kinds(part: object) -> object:
+    """Return a part whose checks are mappings with a kind (default: outputs)."""
     if not isinstance(part, dict) or not isinstance(part.get("checks"), list):
         return part
-    checks = [{"id": one, "kind": one} if isinstance(one, str) else one for one in part["checks"]]
-    return part | {
-        "checks": [{"kind": "outputs"} | o if isinstance(o, dict) else o for o in checks]
-    }
+    checks: list[object] = []
+    for check in part["checks"]:
+        if isinstance(check, str):
+            checks.append({"kind": check, "id": check})
+        elif isinstance(check, dict):
+            checks.append({"kind": "outputs", **check})
+        else:
+            checks.append(check)
+    return part | {"checks": checks}
 
 
-def _row(columns: list[Any], cells: list[Any]) -> object:
-    """A case of a table; as it is where it has more cells than there are columns."""
+def _case_of_row(columns: list[Any], cells: list[Any]) -> object:
+    """Return the case of a row; the row itself if it has more cells than there are columns."""
     if len(cells) > len(columns):
         return cells
     return {name: cell for name, cell in zip(columns, cells, strict=False) if cell is not None}
 
 
-def source_key_path(at: KeyPath, data: Mapping[str, Any]) -> KeyPath:
-    """The path of keys, in the data as it was written, of something in the unified data."""
-    if at[:1] == ("cases",) and len(at) > 2 and isinstance(data["cases"].get(at[1]), list):
-        return (*at[:2], data["columns"].index(at[2]), *at[3:])
-    return at[2:] if at[:2] == ("parts", 0) and "parts" not in data else at
+def source_key_path(path: KeyPath, data: Mapping[str, Any]) -> KeyPath:
+    """Return the path in the data as written, for a path in the normalized data."""
+    if path[:1] == ("cases",) and len(path) > 2 and isinstance(data["cases"].get(path[1]), list):
+        return (*path[:2], data["columns"].index(path[2]), *path[3:])
+    if path[:2] == ("parts", 0) and "parts" not in data:
+        return path[2:]
+    return path
