@@ -1,8 +1,8 @@
-"""A question's YAML as a typed, frozen tree.  `docs/keys.md` explains every key.
+"""The YAML of a question as a typed, frozen tree.  `docs/keys.md` explains every key.
 
-The models say what each key may hold; what needs two keys at once (a name that no case gives, a
-check that needs an unknown one) is `grader.bank.consistency`'s business.  The keys of each kind of
-check stand with the kind; `grader.grading.kinds.registry` reads a whole spec.
+The models define the values of each key.  `grader.bank.consistency` finds the faults that involve
+several keys, such as a name that no case gives.  The keys of each kind of check are defined with
+the kind; `grader.grading.kinds.registry` reads a whole spec.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ AnswerName = Annotated[
 _Short = Field(max_length=100)
 Sets = list[dict[Name, int | float | Annotated[str, _Short] | Annotated[list[float], _Short]]]
 Multiple = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-FormulaWord = Literal["exp", "log", "sum", "d"]  # of a formula
+FormulaWord = Literal["exp", "log", "sum", "d"]
 Seconds = Annotated[float, Field(gt=0, le=GRADE_SECONDS)]
 Points = Annotated[int, Field(gt=0, le=100)]
 ParameterValue = bool | int | float | str | None
 Amount = str | int | float  # arithmetic over sizes; `grader.cases.size_expr` reads it
-KeyPath = tuple[str | int, ...]  # of keys
+KeyPath = tuple[str | int, ...]  # of keys and indices
 PART_KEYS = ("minutes", "prompt", "interface", "contract", "checks", "hints", "follow_ups")
 
 
@@ -72,14 +72,14 @@ Clauses = Annotated[
 
 
 class StrictModel(BaseModel):
-    """What every mapping of a spec shares: unknown keys are errors, and nothing changes."""
+    """Base of every mapping of a spec: unknown keys are errors, and nothing changes."""
 
     # Built when first used: most are only ever used inside a spec.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 def yaml_key(description: str, default: Any = ..., **limits: Any) -> Any:  # noqa: ANN401 as Field has it
-    """A key with what it means, which the documents and editors show; needed without a default."""
+    """Return a key with its description for documents and editors; required without a default."""
     return Field(default, description=description, **limits)
 
 
@@ -97,9 +97,9 @@ class Limits(StrictModel):
 
 @dataclass(frozen=True, slots=True)
 class NameReference:
-    """A name in a key of a check, and what it has to be the name of."""
+    """A name in a key of a check, and the kind of thing it should name."""
 
-    path: KeyPath  # below the check's own
+    path: KeyPath  # below that of the check
     name: str
     name_kind: Literal["result", "input", "input or result", "run", "size", "number"]
 
@@ -478,10 +478,8 @@ class Spec(StrictModel):
         Raises:
             KeyError: no part has it.
         """
-        for number, part in reversed(list(enumerate(self.parts, 1))):
-            if any(own.id == check for own in part.checks):
-                return number
-        raise KeyError(check)
+        numbers = {own.id: n for n, part in enumerate(self.parts, 1) for own in part.checks}
+        return numbers[check]
 
     @property
     def runs(self) -> dict[str, list[str]]:
