@@ -1,4 +1,4 @@
-"""One small right spec, and what is said about it, or about another one, once it is edited."""
+"""One small right spec, ways to edit it, and the problems of a spec."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ def one_file(folder: Path, spec: str | bytes) -> Path:
 
 
 def loaded(folder: Path, spec: str | bytes = SPEC) -> Question:
-    """Load a spec from a bank of its own."""
+    """Load a spec from a new bank."""
     return load([write_bank(folder, spec)], "scaled-copy")
 
 
-def said(bank: Path, name: str = "scaled-copy") -> list[str]:
-    """Return what is wrong with a question of a bank: line, column and sentence."""
+def load_problems(bank: Path, name: str = "scaled-copy") -> list[str]:
+    """Return the problems of a question of a bank: line, column and sentence."""
     try:
         load([bank], name)
     except BankError as error:
@@ -80,5 +80,5 @@ def said(bank: Path, name: str = "scaled-copy") -> list[str]:
 
 
 def problems(folder: Path, spec: str | bytes) -> list[str]:
-    """Return what is wrong with a spec in a bank of its own."""
-    return said(write_bank(folder, spec))
+    """Return the problems of a spec in a new bank."""
+    return load_problems(write_bank(folder, spec))

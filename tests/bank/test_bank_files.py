@@ -73,7 +73,7 @@ def test_thousands_of_entries_are_one_fault_and_no_product_of_them(
     ],
     ids=["key", "result", "check", "kind", "generator"],
 )
-def test_a_word_of_any_length_is_cut_in_what_is_said(tmp_path: Path, spec: str) -> None:
+def test_a_long_word_is_cut_in_messages(tmp_path: Path, spec: str) -> None:
     found = problems(tmp_path, spec)
     assert found
     assert all(len(text) < 700 for text in found)
@@ -101,7 +101,9 @@ def endless(path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, listening, Path.mkdir, device, endless])
-def test_what_is_no_file_holds_nothing_up(tmp_path: Path, make: Callable[[Path], None]) -> None:
+def test_a_spec_that_is_not_a_regular_file_is_refused_at_once(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
     bank = write_bank(tmp_path)
     make(bank / "questions" / "zz.yaml")
     assert {h.id: h.title for h in headers([bank])} == {

@@ -58,7 +58,7 @@ def warned(explicit: Path | None = None) -> tuple[list[Path], list[tuple[str, st
     return banks_in_use(explicit, lambda *said: told.append(said)), told
 
 
-def test_the_command_line_stands_alone_then_environment_list_and_builtin(
+def test_the_command_line_excludes_environment_list_and_builtin(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two, three = (write_bank(home / name) for name in ("one", "two", "three"))
@@ -73,7 +73,7 @@ def test_the_command_line_stands_alone_then_environment_list_and_builtin(
     assert banks_in_use() == [two, builtin()]
 
 
-def test_a_bank_that_cannot_be_read_is_told_and_left_out(
+def test_a_bank_that_cannot_be_read_is_reported_and_left_out(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     good, twice, outside = (write_bank(home / name) for name in ("good", "twice", "linked"))
@@ -92,7 +92,7 @@ def test_a_bank_that_cannot_be_read_is_told_and_left_out(
         headers(warned(twice)[0])
 
 
-def test_a_bank_that_was_asked_for_and_is_not_there_is_said(
+def test_a_named_bank_that_is_missing_is_an_error(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     empty = home / "empty"
@@ -154,7 +154,7 @@ def test_a_list_of_banks_that_is_a_pipe_or_cut_is_no_list(home: Path) -> None:
 # -- which question is meant -----------------------------------------------------------------------
 
 
-def test_every_bank_has_a_name_of_its_own(home: Path) -> None:
+def test_every_bank_has_its_own_name(home: Path) -> None:
     made = [write_bank(home / name) for name in ("a/class", "b/class", "drill", "c/class")]
     spec = one_file(home, SPEC)
     assert bank_names([*made, spec, builtin()]) == {
@@ -188,7 +188,7 @@ def test_a_question_that_two_banks_hold_is_told_apart_by_the_banks_name(home: Pa
          "in '../questions/scaled-copy'", "the banks are mine, yours"),
     ],
 )  # fmt: skip
-def test_what_no_bank_or_two_banks_hold_is_said_with_the_nearest(
+def test_an_unknown_or_ambiguous_question_has_a_suggestion(
     home: Path, asked: str, message: str, hint: str
 ) -> None:
     both = [write_bank(home / name) for name in ("mine", "yours")]

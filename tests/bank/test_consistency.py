@@ -10,7 +10,7 @@ import pytest
 
 from grader.bank import load
 from grader.model.errors import BankError
-from tests.bank.specs import IDEAS, edited, loaded, problems, said, write_bank
+from tests.bank.specs import IDEAS, edited, load_problems, loaded, problems, write_bank
 
 FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
 X = "{normal: [2, 5]}"  # of the case `wide`, line 14
@@ -197,7 +197,7 @@ def test_a_starter_that_holds_ideas_of_a_question_without_any_names_the_file(
     path.unlink()
     if ideas is not None:
         path.write_text(ideas)
-    assert said(bank) == [
+    assert load_problems(bank) == [
         "18:17: starter_holds[0]: expected the name of an idea, found 'adds-it'; the question has "
         "no ideas: write drills/scaled-copy/ideas.py or code.ideas"
     ]

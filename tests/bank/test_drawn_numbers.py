@@ -9,7 +9,7 @@ import pytest
 from grader.bank import load
 from grader.cases.recipe import read_cases
 from grader.reports.question import question_markdown
-from tests.bank.specs import edited, one_file, said
+from tests.bank.specs import edited, load_problems, one_file
 
 SPEC = """\
 format: 3
@@ -158,7 +158,7 @@ def test_braces_are_nothing_where_nothing_is_drawn(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_is_wrong_has_its_place(tmp_path: Path, old: str, new: str, fault: str) -> None:
-    found = said(one_file(tmp_path, edited(old, new, text=SPEC)), "one")
+    found = load_problems(one_file(tmp_path, edited(old, new, text=SPEC)), "one")
     assert any(one.startswith(fault) for one in found), found
 
 
@@ -166,5 +166,5 @@ def test_a_name_that_nothing_uses_is_a_fault(tmp_path: Path) -> None:
     text = SPEC.replace("in: bf16}", "in: bf16, seen: 3}").replace(
         "in: float32}", "in: f, seen: 4}"
     )
-    found = said(one_file(tmp_path, text.replace("in: fp8}", "in: fp8, seen: 5}")), "one")
+    found = load_problems(one_file(tmp_path, text.replace("in: fp8}", "in: fp8, seen: 5}")), "one")
     assert found == ["9:45: given[0].seen: expected {seen} in a text or a case, found it in none"]

@@ -14,7 +14,7 @@ from grader.cases.recipe import read_cases
 from grader.explain.session import grade
 from grader.model.question import Question
 from grader.model.report import Verdict
-from tests.bank.specs import edited, one_file, problems, said, write_bank
+from tests.bank.specs import edited, load_problems, one_file, problems, write_bank
 from tests.bank.test_validation_errors import PARTS
 
 HOME = "drills/scaled-copy"
@@ -122,7 +122,7 @@ def test_a_file_that_is_missing_spare_or_too_long_is_said(
     for name in ("_notes.py", "README.md", "test_it.py"):
         (home / name).touch()
     (home / file).unlink() if content is None else (home / file).write_bytes(content)
-    assert said(tmp_path) == [message.replace("PATH", str(home / file))]
+    assert load_problems(tmp_path) == [message.replace("PATH", str(home / file))]
 
 
 def test_a_program_in_the_spec_has_the_lines_of_the_spec(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_folder_may_hold_some_programs_and_the_spec_others(tmp_path: Path) -> 
 def test_code_that_is_not_written_as_it_should_be_is_placed(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
-    assert message in said(one_file(tmp_path, edited(old, new, text=ONE)), "one")
+    assert message in load_problems(one_file(tmp_path, edited(old, new, text=ONE)), "one")
 
 
 @pytest.mark.parametrize("line", ["LOW, EDGE = 0, 1", "[LOW, (*_, EDGE)] = 0, [1]", "A = EDGE = 1"])
@@ -216,7 +216,7 @@ def test_a_parameter_may_be_bound_with_other_names(tmp_path: Path, line: str) ->
 @pytest.mark.parametrize("line", ["print(EDGE)", "for EDGE in (1,): pass", "if EDGE: pass"])
 def test_a_parameter_that_is_only_read_is_refused(tmp_path: Path, line: str) -> None:
     text = edited("    EDGE = 1\n", f"    {line}\n", text=ONE)
-    (found,) = said(one_file(tmp_path, text), "one")
+    (found,) = load_problems(one_file(tmp_path, text), "one")
     assert "expected EDGE = ... at the left margin of every program" in found
 
 
@@ -232,7 +232,7 @@ def test_a_spec_of_parts_is_one_of_all_of_them(tmp_path: Path) -> None:
     ]  # fmt: skip
     text = (PARTS / "questions" / "mean-and-spread.yaml").read_text(encoding="utf-8")
     more = edited("m, cases: nothing", "m, clause: [2, 1], cases: nothing", text=text)
-    assert said(one_file(tmp_path, more), "one") == []
+    assert load_problems(one_file(tmp_path, more), "one") == []
 
 
 # -- what is said once, and filled in where it belongs ---------------------------------------------
@@ -359,7 +359,9 @@ def test_a_case_that_is_a_list_is_a_row_of_the_table(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_row_that_is_wrong_is_placed(tmp_path: Path, rows: str, message: str) -> None:
-    (found,) = said(one_file(tmp_path, edited(TABLE[0], TABLE[1] + rows, text=POOLS)), "one")
+    (found,) = load_problems(
+        one_file(tmp_path, edited(TABLE[0], TABLE[1] + rows, text=POOLS)), "one"
+    )
     assert found.startswith(message)
 
 
@@ -396,7 +398,7 @@ def test_a_starter_that_no_idea_makes_is_said(
     tmp_path: Path, edits: tuple[str, str], message: str
 ) -> None:
     text = edited(*edits, text=edited(*BEGUN, text=ONE))
-    (found,) = said(one_file(tmp_path, text), "one")
+    (found,) = load_problems(one_file(tmp_path, text), "one")
     assert message in found
 
 
@@ -404,7 +406,7 @@ def test_a_starter_from_an_idea_of_a_question_without_any_names_the_file(tmp_pat
     bank = write_bank(tmp_path, edited("hints:", "starter: idea adds-it\nhints:"))
     (bank / "drills" / "scaled-copy" / "ideas.py").unlink()
     (bank / "drills" / "scaled-copy" / "starter.py").unlink()
-    (found,) = said(bank)
+    (found,) = load_problems(bank)
     assert "starter: expected an idea, found 'adds-it'; the question has no ideas: write " in found
     assert "drills/scaled-copy/ideas.py" in found
 
@@ -412,7 +414,7 @@ def test_a_starter_from_an_idea_of_a_question_without_any_names_the_file(tmp_pat
 def test_a_question_of_parts_has_a_starter_of_its_own(tmp_path: Path) -> None:
     text = (PARTS / "questions" / "mean-and-spread.yaml").read_text(encoding="utf-8")
     text = edited("starter_holds: [sums]", "starter: idea sums", text=text)
-    (found,) = said(one_file(tmp_path, text), "one")
+    (found,) = load_problems(one_file(tmp_path, text), "one")
     assert "starter: expected a starter of its own" in found
 
 

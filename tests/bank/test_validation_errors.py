@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationError, create_model
 
 from grader.bank.validation_errors import validation_errors
 from grader.grading.kinds import registry
-from tests.bank.specs import edited, one_file, problems, said
+from tests.bank.specs import edited, load_problems, one_file, problems
 
 FIRST = "kind: outputs, of: y"  # of the check `forward`, line 16
 STEPS = "run:\n  - y, ctx = scale(x, factor)\n  - grad_x = scale_backward(grad_y, ctx)"
@@ -102,7 +102,7 @@ def test_one_fault_is_one_sentence_with_its_place(tmp_path: Path, row: tuple[str
 )  # fmt: skip
 def test_a_fault_of_a_part_has_its_place(tmp_path: Path, row: tuple[str, ...]) -> None:
     edits = [text for text in row if not text[:1].isdigit()]
-    found = said(one_file(tmp_path, edited(*edits, text=IN_PARTS)), "one")
+    found = load_problems(one_file(tmp_path, edited(*edits, text=IN_PARTS)), "one")
     assert found == [text for text in row if text[:1].isdigit()]
 
 

@@ -65,7 +65,7 @@ def test_every_answer_has_its_place() -> None:
         (b"#" * 70_000, 0, "the file has 70,000 bytes, at most 65,536 are read"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said(text: bytes, line: int, said: str) -> None:
+def test_a_fault_in_a_file_has_a_sentence_and_a_line(text: bytes, line: int, said: str) -> None:
     with pytest.raises(UnreadableAnswer) as refused:
         read_answers(text, NAMES)
     assert refused.value.sentence.startswith(said)
@@ -80,7 +80,7 @@ def test_what_is_wrong_with_a_file_is_said(text: bytes, line: int, said: str) ->
         b"kv_total = ?\nkv_total = 3 GB\nkv_total = 3 GB\ng[1] = 2\ng[1] =\ndp[i,j] = ?\r\n",
     ],
 )
-def test_what_is_in_no_doubt_is_read(text: bytes) -> None:
+def test_an_unambiguous_file_is_read(text: bytes) -> None:
     assert {name: one.value for name, one in read_answers(text, NAMES).items()} == {
         "kv_total": "3 GB", "g[1]": "2"
     }  # fmt: skip
@@ -141,7 +141,7 @@ def test_names_that_only_marks_tell_apart_are_written_as_they_are() -> None:
         read_answers(b"x1 = 2\nx[-1] = 3", names)
 
 
-def test_in_a_class_what_cannot_be_read_is_an_answer_not_given() -> None:
+def test_in_a_class_an_unreadable_line_counts_as_not_given() -> None:
     text = b"Name: Zed\nkv_total = 3\nkv_total = 4\ng[1] = 2\n= 5\ndp[i,j] = \xff\n"
     unread: list[UnreadableAnswer] = []
     assert list(read_answers(text, NAMES, unread=unread)) == ["g[1]"]  # nobody knows which kv_total
@@ -153,7 +153,7 @@ def test_in_a_class_what_cannot_be_read_is_an_answer_not_given() -> None:
         read_answers(b"#" * 70_000, NAMES, unread=unread)
 
 
-def test_all_that_is_wrong_with_a_file_is_said_at_once() -> None:
+def test_all_faults_of_a_file_are_reported_together() -> None:
     text = b"kv_totl = 3\nno equals\ndp[i,j] = 1\n"
     with pytest.raises(UnreadableAnswer) as caught:
         read_answers(text, NAMES)
@@ -163,7 +163,7 @@ def test_all_that_is_wrong_with_a_file_is_said_at_once() -> None:
     assert caught.value.lines == ((1, "kv_totl = 3"), (2, "no equals"))
 
 
-def test_two_answers_that_are_no_numbers_are_said_at_once(session: GradingSession) -> None:
+def test_two_unreadable_numbers_are_reported_together(session: GradingSession) -> None:
     open_ = session.question.without_leading_blank_lines(session.question.starter)
     report = session.grade(open_.replace(b"?", b"what"), seed=1)
     assert report.raised is not None
@@ -172,7 +172,7 @@ def test_two_answers_that_are_no_numbers_are_said_at_once(session: GradingSessio
     assert f"line {first.line}: " in report.message
 
 
-def test_nothing_in_the_file_to_begin_with_acts_on_a_terminal() -> None:
+def test_nothing_in_the_starter_file_acts_on_a_terminal() -> None:
     text = answer_template(
         {"g": Answer(ask="red \x1b[31m and \u202e turned " + "word " * 30)}
     ).decode()
@@ -180,7 +180,7 @@ def test_nothing_in_the_file_to_begin_with_acts_on_a_terminal() -> None:
     assert all(line.isprintable() and len(line) <= 80 for line in text.splitlines())
 
 
-def test_the_file_to_begin_with_asks_for_everything() -> None:
+def test_the_starter_file_asks_for_every_answer() -> None:
     text = answer_template({"kv_total": Answer(ask="cache,\n  of all", unit="B")})
     assert text.decode().endswith("\n# cache, of all (in B)\nkv_total = ?\n")
     assert read_answers(text, ["kv_total"]) == {}
@@ -243,7 +243,7 @@ def test_in_a_class_the_readable_lines_are_graded(session: GradingSession) -> No
     )
 
 
-def test_what_is_no_file_of_answers_never_runs(session: GradingSession) -> None:
+def test_an_unreadable_file_never_runs(session: GradingSession) -> None:
     for text in (b"", b"import os", b"x = 1", b"\0", b"L = ?" * 9000):
         report = session.grade(text, seed=11, filename="answers.txt")
         assert report.verdict is Verdict.ERROR

@@ -53,7 +53,7 @@ def value(text: str, i: int = 0, j: int = 1) -> float:
         ("sum(k, p[k] * sum(m, z[m]))", -0.5),
     ],
 )
-def test_it_computes_what_is_written(text: str, expected: float) -> None:
+def test_a_formula_is_computed_as_written(text: str, expected: float) -> None:
     assert math.isclose(value(text), expected, rel_tol=1e-12)
 
 
@@ -87,7 +87,7 @@ def test_it_computes_what_is_written(text: str, expected: float) -> None:
         ("q" * 9000, "..." + "q" * 40, 0),
     ],
 )
-def test_what_is_no_formula_is_refused(text: str, said: str, at: int) -> None:
+def test_text_that_is_not_a_formula_is_refused(text: str, said: str, at: int) -> None:
     with pytest.raises(UnreadableAnswer) as refused:
         to_python(text, ["p", "z"], ["i", "j"])
     assert said in refused.value.sentence
@@ -163,7 +163,7 @@ def test_a_sum_that_could_be_left_out_does_not_count(idle: str, session: Grading
     assert chain.raised.message == said
 
 
-def test_what_overflows_fails_its_line_alone(session: GradingSession) -> None:
+def test_an_overflow_fails_only_its_line(session: GradingSession) -> None:
     report = graded(session, "outer", "9 ** 9 ** 9")
     verdicts = {check.id: check.verdict for check in report.checks}
     assert verdicts.pop("outer") is Verdict.ERROR

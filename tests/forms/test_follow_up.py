@@ -78,7 +78,7 @@ def test_an_answer_is_right_or_wrong(
         (SQUARE, "[" * 100_000, "as 1 2; 3 4, found none"),
     ],
 )
-def test_what_is_no_answer_says_what_is_expected(
+def test_an_unreadable_answer_says_what_is_expected(
     keys: dict[str, Any], text: str, said: str
 ) -> None:
     with pytest.raises(UnreadableAnswer, match=re.escape(said)) as found:
@@ -98,7 +98,7 @@ def test_what_is_no_answer_says_what_is_expected(
         ({}, "in words", ""),
     ],
 )
-def test_it_is_said_how_to_answer_and_what_is_right(
+def test_a_follow_up_has_a_format_and_a_right_answer(
     keys: dict[str, Any], how: str, typed: str
 ) -> None:
     assert (answer_format(made(keys)), right_answer(made(keys))) == (how, typed)

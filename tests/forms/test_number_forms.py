@@ -69,7 +69,7 @@ def test_a_quantity_is_read(text: str, unit: str, value: float) -> None:
         ("3 x", "FLOP/B", "x is no unit here; units are FLOP/B"),
     ],
 )
-def test_what_is_none_is_refused(text: str, unit: str, said: str) -> None:
+def test_text_that_is_not_a_quantity_is_refused(text: str, unit: str, said: str) -> None:
     with pytest.raises(UnreadableAnswer, match=re.escape(said)):
         parse_quantity(text, unit)
 
@@ -78,7 +78,7 @@ def test_what_is_none_is_refused(text: str, unit: str, said: str) -> None:
     st.floats(0, 1e30),
     st.sampled_from([(u, n) for u, (_, k) in UNITS.items() for n in k if n != "1"]),
 )
-def test_what_is_written_is_what_is_read(value: float, unit: tuple[str, str]) -> None:
+def test_a_printed_quantity_is_read_back(value: float, unit: tuple[str, str]) -> None:
     base, name = unit
     assert math.isclose(
         parse_quantity(f"{value!r} {name}", base), value * UNITS[base][1][name], rel_tol=1e-12
@@ -122,7 +122,7 @@ def test_any_text_is_a_quantity_or_a_sentence(text: str, unit: str) -> None:
         ),
     ],
 )
-def test_the_file_to_begin_with_has_the_rules(name: str, rules: str) -> None:
+def test_the_starter_file_has_the_rules(name: str, rules: str) -> None:
     question = asked(name)
     text = question.without_leading_blank_lines(question.starter).decode()
     head = text.partition("\n\n")[0] + "\n"
@@ -158,7 +158,7 @@ def test_estimates_that_are_open_leave_the_others_judged(session: GradingSession
     }
 
 
-def test_the_caret_is_at_what_is_wrong(session: GradingSession) -> None:
+def test_the_caret_is_at_the_fault(session: GradingSession) -> None:
     report = graded(session, ESTIMATES.format("96 KiB", "28.3 Gb", "?", "?", "?"))
     assert report.message.startswith("answers.txt:2: kv_total: Gb is no unit here")
     assert report.raised is not None
@@ -174,7 +174,7 @@ def test_the_caret_is_at_what_is_wrong(session: GradingSession) -> None:
         ("2/0", "2/3", ":1: grad_x[1]: 2/0 is no number"),
     ],
 )
-def test_what_is_no_prediction_does_not_count_as_one(
+def test_an_unreadable_prediction_does_not_count(
     one: str, four: str, said: str, one_zygote: None
 ) -> None:
     lines = f"grad_x[1] = {one}\ngrad_x[4] = {four}\ngrad_x[6] = -0.5\n"

@@ -295,9 +295,7 @@ def test_a_prediction_may_be_negative(text: str, value: float | None) -> None:
         ("12 GB", "memory, in GB", 12.0),
     ],
 )
-def test_a_question_may_name_the_unit_of_a_plain_number(
-    text: str, about: str, value: float
-) -> None:
+def test_a_question_may_name_the_unit_of_a_number(text: str, about: str, value: float) -> None:
     assert math.isclose(parse_quantity(text, "1", about), value)
 
 

@@ -79,7 +79,7 @@ def test_of_what_is_no_number_none_is_spoken(session: GradingSession) -> None:
         ("approve = ?", "answers.txt: approve has no answer yet; write approve = yes or no"),
     ],
 )
-def test_what_is_no_review_is_said(text: str, said: str, session: GradingSession) -> None:
+def test_an_unreadable_review_has_a_sentence(text: str, said: str, session: GradingSession) -> None:
     report = session.grade(text.encode(), seed=3, filename="answers.txt")
     assert report.message.startswith(said)
 

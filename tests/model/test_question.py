@@ -30,7 +30,8 @@ def test_a_question_asks_for_the_functions_of_all_its_runs_once() -> None:
 
 def test_a_constant_of_the_interface_may_be_bound_with_others() -> None:
     question = Question(
-        id="q", bank=Path(), spec=registry.read_spec({**SPEC, "interface": "LOW = ...\nNONE = ..."}),
+        id="q", bank=Path(),
+        spec=registry.read_spec({**SPEC, "interface": "LOW = ...\nNONE = ..."}),
         runs={}, starter=b"", reference=b"HIGH, (LOW, _) = 2, (1, 0)\n", driver=None, ideas={},
         variants={}, spec_path=Path(),
     )  # fmt: skip
