@@ -250,7 +250,7 @@ def _all_questions(banks: Sequence[Path]) -> Iterator[tuple[str, BankFiles, str,
 
 def _header(question_id: str, files: BankFiles, spec: str, prefix: str = "") -> Header:
     """Return the header in the head of a spec; never raise if it cannot be read."""
-    from grader.bank.yaml_document import MAX_HEAD_BYTES, read_head  # YAML only when needed
+    from grader.bank.yaml_document import read_head  # YAML only when needed
 
     try:
         head = read_head(files.read_file(spec, MAX_HEAD_BYTES))

@@ -28,6 +28,7 @@ from grader.cases import step_syntax
 from grader.cases.recipe import RESERVED, read_cases, run_inputs
 from grader.grading.kinds import registry
 from grader.model.errors import BankError, did_you_mean
+from grader.model.limits import MAX_SOURCE
 from grader.model.question import Question, assignment_of
 from grader.model.spec import (
     AcceptedSolution,

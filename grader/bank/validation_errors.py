@@ -54,7 +54,7 @@ def validation_errors(
     """
     by_path: dict[DocumentPath, list[ErrorDetails]] = {}
     # Further errors are left out, because the work grows with the square of their number.
-    for detail in error.errors(include_url=False)[: 2 * MAX_PROBLEMS]:
+    for detail in error.errors(include_url=False)[: 2 * MAX_YAML_PROBLEMS]:
         by_path.setdefault(_path_in_file(detail, data), []).append(detail)
     deepest = _without_shallow_branches(by_path)
     known_keys = {

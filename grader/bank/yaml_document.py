@@ -78,7 +78,9 @@ class Document:
 
     def to_bank_error(self, faults: Iterable[SpecError], whole: str = "the question") -> BankError:
         """Return the error of the first fault in the file; all are listed with their places."""
-        placed = [(self.nearest_path(path), text) for path, text in islice(faults, MAX_PROBLEMS)]
+        placed = [
+            (self.nearest_path(path), text) for path, text in islice(faults, MAX_YAML_PROBLEMS)
+        ]
         placed.sort(key=lambda fault: self.positions[fault[0]].place)
         problems = [
             one_line(
@@ -228,11 +230,11 @@ def yaml_events(text: str) -> Iterator[yaml.Event]:
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
-        if depth > MAX_DEPTH:
+        if depth > MAX_YAML_DEPTH:
             raise UnreadableYaml(_ENDLESS, _place(event))
         if isinstance(event, yaml.NodeEvent):
             values += 1
-        if values > MAX_NODES:  # composing takes ten times as long as counting
+        if values > MAX_YAML_NODES:  # composing takes ten times as long as counting
             raise UnreadableYaml(
                 f"expected at most {MAX_YAML_NODES:,} values, found more", _place(event)
             )
@@ -322,7 +324,7 @@ def _value(
     key: yaml.Node | None = None,
 ) -> Any:  # noqa: ANN401 any YAML value
     """Return the data of a node; add its position, and those of all in it."""
-    if len(positions) >= MAX_NODES or len(path) > MAX_DEPTH:
+    if len(positions) >= MAX_YAML_NODES or len(path) > MAX_YAML_DEPTH:
         raise UnreadableYaml(_ENDLESS, _place(node))
     first_line, _ = _place(node)
     style = getattr(node, "style", None) or ""
@@ -351,8 +353,8 @@ def _mapping(
         fault = ""
         if not isinstance(key_node, yaml.ScalarNode):
             fault = "expected a word as a key, found a list or a mapping"
-        elif len(key) > MAX_WORD:
-            fault = f"expected a key of at most {MAX_WORD} letters, found one of {len(key):,}"
+        elif len(key) > MAX_YAML_WORD:
+            fault = f"expected a key of at most {MAX_YAML_WORD} letters, found one of {len(key):,}"
         elif key == "<<":
             fault = "expected plain keys, found '<<'; in cases, use extends"
         elif key in data:
@@ -370,8 +372,8 @@ def _check_collection(node: yaml.CollectionNode, counted: list[Any]) -> None:
     """Refuse a tag, and too many entries: work grows with the product of their numbers."""
     if node.tag not in {f"{_KIND}map", f"{_KIND}seq"}:
         raise _refusal(node, f"the tag {node.tag}")
-    if len(counted) > MAX_ENTRIES:
-        text = f"expected at most {MAX_ENTRIES} entries, found {len(node.value):,}"
+    if len(counted) > MAX_YAML_ENTRIES:
+        text = f"expected at most {MAX_YAML_ENTRIES} entries, found {len(node.value):,}"
         raise UnreadableYaml(text, _place(node))
 
 
@@ -394,7 +396,9 @@ def _scalar(node: yaml.ScalarNode) -> str | bool | int | float | None:
 
 
 def _refusal(node: yaml.Node, text: str) -> UnreadableYaml:
-    expected = f"text, a number that a float64 holds in {MAX_WORD} letters, true, false or null"
+    expected = (
+        f"text, a number that a float64 holds in {MAX_YAML_WORD} letters, true, false or null"
+    )
     return UnreadableYaml(f"expected {expected}, found {text}; put a text in quotes", _place(node))
 
 

@@ -15,7 +15,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from grader.model.errors import did_you_mean
-from grader.model.spec import GRADE_SECONDS, Check, Limits
+from grader.model.limits import GRADE_SECONDS, MAX_CASE_ENTRIES, MAX_DRAWS
+from grader.model.spec import Check, Limits
 from grader.model.steps import Step
 
 GENERATORS = {

@@ -25,7 +25,6 @@ from grader.model.number_format import join_words
 from grader.model.question import Question
 from grader.model.spec import Answer, KeyPath, Spec
 
-MAX_ANSWER_BYTES = 64 << 10
 MAX_MESSAGE_LENGTH = 240  # characters of a sentence on a line
 MAX_LISTED_ERRORS = 6  # of one file
 OPEN_VALUES = {"", "?"}  # values of an answer that is not given yet

@@ -29,10 +29,11 @@ from grader.cases.recipe import (
     steps_producing,
 )
 from grader.grading.values import NATIVE, NUDGES, encode_input, to_array
+from grader.model.limits import CALL_SECONDS, PREFETCH_SECONDS
 from grader.model.question import Question
 from grader.model.spec import Check
 from grader.model.steps import Step
-from grader.sandbox.client import CALL_SECONDS, CallTimeout, RequestLimits, WorkerError
+from grader.sandbox.client import CallTimeout, RequestLimits, WorkerError
 from grader.sandbox.messages import EncodedInput, Inputs, Outcome, ProgramError
 from grader.sandbox.remote_program import RemoteProgram
 

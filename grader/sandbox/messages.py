@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from grader.model.limits import MAX_KEPT_NAME_LENGTH
 from grader.model.report import ExceptionRecord, Frame
 from grader.model.steps import Argument, Step
 from grader.sandbox.client import ProtocolViolation

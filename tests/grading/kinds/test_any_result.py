@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from grader.grading.evaluation import Evaluation
-from grader.model.steps import Step
 from grader.model.report import CheckResult, Verdict
+from grader.model.steps import Step
 from grader.sandbox.messages import Loaded, Measured, Outcome, ProgramError
 from grader.sandbox.remote_program import RemoteProgram
 from grader.sandbox.worker.wire import DTYPES, Opaque, Tensor
