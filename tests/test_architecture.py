@@ -22,7 +22,6 @@ FLOORS = {
 }  # fmt: skip
 CIRCLES_TO_REMOVE = {
     ("grader.commands.drills", "grader.commands.history_rows"),
-    ("grader.sandbox.client", "grader.sandbox.spawn"),
 }
 TOP = 10  # the files beside the rooms
 MOST_LINES = 700  # of one file, where it is one thought
