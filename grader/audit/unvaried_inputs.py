@@ -17,7 +17,8 @@ import numpy as np
 from grader.cases.recipe import run_inputs
 from grader.grading.evaluation import Evaluation
 from grader.model.number_format import format_shape
-from grader.model.question import Question, Step
+from grader.model.question import Question
+from grader.model.steps import Step
 
 _REAL_NUMBER = re.compile(r"\ba number\b(?! of)|\bfloats?\b")
 _INTEGER = re.compile(r"\bints?\b|\bwhole\b")

@@ -23,9 +23,9 @@ from grader.grading.kinds import registry
 from grader.grading.kinds.base import CaseTrial, Count
 from grader.grading.tolerance_bands import allowed_by_check
 from grader.grading.values import Value, deviations, dtype_of, same_value, to_array, to_floats
-from grader.model.question import Step
 from grader.model.report import CheckResult, Verdict
 from grader.model.spec import Check, Tolerance
+from grader.model.steps import Step
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.worker.wire import Tensor

@@ -25,7 +25,7 @@ from grader.model.report import (
     Verdict,
 )
 from grader.model.spec import Check
-from grader.model.steps import Scalar
+from grader.model.steps import Scalar, Step
 from grader.sandbox.client import LimitExceeded, WorkerError
 from grader.sandbox.messages import ProgramError
 

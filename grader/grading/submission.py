@@ -21,8 +21,9 @@ from grader.grading.values import Value
 from grader.model.errors import closest_word
 from grader.model.limits import CPU_SECONDS, MAX_SUBMISSION_BYTES
 from grader.model.number_format import join_words
-from grader.model.question import Question, Step
+from grader.model.question import Question
 from grader.model.report import UNREADABLE_TYPE, ExceptionRecord, Frame, Report, Verdict
+from grader.model.steps import Step
 from grader.sandbox.client import RequestLimits, WorkerClient, WorkerError
 from grader.sandbox.messages import ProgramError, to_exception_record, without_added_text
 from grader.sandbox.notebook_cells import (
