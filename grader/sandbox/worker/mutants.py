@@ -1,13 +1,13 @@
 """Derive mutants of a program: small changes, one at a time, that people really make by mistake.
 
-One statement changes and every other line of the source stays as it was, at the same line number.
-Messages of exceptions, annotations, decorators and documentation are left alone: no question is
-about them.
+One statement changes.  Every other line of the source stays as it was, at the same line number.
+Messages of exceptions, annotations, decorators and documentation are left alone, because no
+question is about them.
 
 Source of the families: R. A. DeMillo, R. J. Lipton and F. G. Sayward, "Hints on test data
 selection", Computer 11(4), 1978 (a test that tells a program from its near neighbors tells it
-from most wrong ones); what is particular to arrays (axes, casts, reductions, eps) comes from the
-wrong ideas in the questions.
+from most wrong ones).  The families for arrays (axes, casts, reductions, eps) come from the ideas
+in the questions.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class MutantChange(NamedTuple):
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 MutantIterator = Iterator[MutantChange]
-Replacement = tuple[str, ast.expr]  # by which rule, and what an expression becomes
+Replacement = tuple[str, ast.expr]  # the rule, and the new expression
 
 _OPERATORS = (
     "Add Sub", "Sub Add", "Mult Div", "Div Mult", "FloorDiv Div Mod", "Mod FloorDiv", "Pow Mult",
@@ -48,150 +48,165 @@ _OPERATORS = (
     "Lt LtE GtE", "LtE Lt Gt", "Gt GtE LtE", "GtE Gt Lt", "Eq NotEq", "NotEq Eq", "In NotIn",
     "NotIn In", "Is IsNot", "IsNot Is", "BitXor",
 )  # fmt: skip
-# By operator of two operands, those that it may become.
+# Maps each operator of two operands to the operators that replace it.
 OPERATORS: dict[type[ast.AST], list[type[Any]]] = {
-    getattr(ast, one): [getattr(ast, other) for other in others]
-    for one, *others in map(str.split, _OPERATORS)
+    getattr(ast, operator): [getattr(ast, other) for other in others]
+    for operator, *others in map(str.split, _OPERATORS)
 }
-NON_COMMUTATIVE = (
-    ast.Sub,
-    ast.Div,
-    ast.FloorDiv,
-    ast.Mod,
-    ast.Pow,
-    ast.MatMult,
-)  # a op b is not b op a
+NON_COMMUTATIVE = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
 _PAIRS = (
     "min max", "amin amax", "minimum maximum", "fmin fmax", "argmin argmax", "nanmin nanmax",
     "sum mean", "prod sum", "var std", "cumsum cumprod", "zeros ones", "zeros_like ones_like",
     "floor ceil", "any all", "exp expm1", "log log1p", "sin cos", "sigmoid tanh", "relu silu",
     "hstack vstack", "tril triu", "append extend",
 )  # fmt: skip
-# `zeros` does not become `empty`: what that computes is chance, and mostly zeros.
+# `zeros` does not become `empty`, whose results are random and mostly zeros.
 NAMES: dict[str, str] = {"empty": "zeros", "empty_like": "zeros_like"}
 for _pair in _PAIRS:
-    _one, _other = _pair.split()
-    NAMES.setdefault(_one, _other)
-    NAMES.setdefault(_other, _one)
+    _left, _right = _pair.split()
+    NAMES.setdefault(_left, _right)
+    NAMES.setdefault(_right, _left)
 
-_AT: dict[type[ast.cmpop], type[ast.cmpop]] = {  # other only at the number itself
+# Comparisons that differ only if both sides are equal.
+_WITH_OR_WITHOUT_EQUALITY: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
 }  # fmt: skip
-MAX_EPSILON = 1e-3  # a positive number up to this is there to keep another from 0
-_SENTINELS = {"inf": 1e4, "nan": 0.0}  # what people write instead
+MAX_EPSILON = 1e-3  # a positive number up to this one keeps another number away from 0
+_SENTINELS = {"inf": 1e4, "nan": 0.0}  # numbers that people write instead
 _PRECISIONS = {"float64": "float32", "double": "float32", "float32": "float64"}
 _ROOTS = {"sqrt", "rsqrt"}
-_LEFT_ALONE = {"annotation", "returns", "decorator_list"}  # no question is about them
-MODULE_SCOPE = "module"  # the scope of what stands in no function
-_UNCHANGED = (ast.Raise, ast.Import, ast.ImportFrom, ast.ClassDef, ast.Match)
+_UNCHANGED_FIELDS = {"annotation", "returns", "decorator_list"}
+MODULE_SCOPE = "module"  # the scope of statements outside functions
+_UNCHANGED_STATEMENTS = (ast.Raise, ast.Import, ast.ImportFrom, ast.ClassDef, ast.Match)
 
 
 def derive_mutants(data: bytes, numbers: tuple[float, ...] = ()) -> list[MutantChange]:
-    """Return every mutant of a source, in its order, none twice.
+    """Return every mutant of a source, in the order of the source, without repetitions.
 
     Args:
         data: UTF-8 with newlines, no byte order mark.
-        numbers: where there are any, only what moves a bound that is one of them.
+        numbers: if there are any, only bounds that are one of these numbers are moved.
 
     Raises:
-        SyntaxError: it is not Python.
+        SyntaxError: the source is not Python.
     """
     tree = ast.parse(data)
-    found: dict[bytes, MutantChange] = {}
-    for mutant in _Source(data, tree, numbers).of_block(tree.body, MODULE_SCOPE, None):
+    mutants: dict[bytes, MutantChange] = {}
+    for mutant in _Source(data, tree, numbers).block_mutants(tree.body, MODULE_SCOPE, None):
         mutated = data[: mutant.start] + mutant.text.encode() + data[mutant.end :]
         with suppress(SyntaxError, ValueError):
-            if mutated not in found:
+            if mutated not in mutants:
                 compile(mutated, "mutant", "exec", dont_inherit=True)
-                found[mutated] = mutant
-    return list(found.values())
+                mutants[mutated] = mutant
+    return list(mutants.values())
 
 
 class _Source:
-    """One source, and the mutants of its statements."""
+    """A source, and the mutants of its statements."""
 
     def __init__(self, data: bytes, tree: ast.Module, numbers: Collection[float]) -> None:
-        self.data, self.numbers = data, numbers
-        lengths = (len(line) + 1 for line in data.split(b"\n"))
-        self.starts = [0, *itertools.accumulate(lengths)]  # of lines, in bytes
-        imports = (n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom))
-        # Names of imported modules: `np` in `np.sum(x)` is no operand.
-        self.modules = {(a.asname or a.name).split(".")[0] for n in imports for a in n.names}
+        self.data = data
+        self.numbers = numbers
+        line_lengths = (len(line) + 1 for line in data.split(b"\n"))
+        self.line_starts = [0, *itertools.accumulate(line_lengths)]  # in bytes
+        # Names of imported modules: `np` in `np.sum(x)` is not an operand.
+        self.modules = {
+            (alias.asname or alias.name).split(".")[0]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for alias in node.names
+        }
 
-    def of_block(
+    def block_mutants(
         self, body: list[ast.stmt], scope: str, function: Function | None
     ) -> MutantIterator:
+        """Yield the mutants of the statements of a block, including nested ones."""
         for index, node in enumerate(body):
             if index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
                 continue  # documentation
-            inner, owner = scope, function
+            inner_scope = scope
+            inner_function = function
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                inner = node.name if scope == MODULE_SCOPE else f"{scope}.{node.name}"
-                owner = None if isinstance(node, ast.ClassDef) else node
-            yield from self._of_statement(node, inner, function)
+                inner_scope = node.name if scope == MODULE_SCOPE else f"{scope}.{node.name}"
+                inner_function = None if isinstance(node, ast.ClassDef) else node
+            yield from self._statement_mutants(node, inner_scope, function)
             for name in ("body", "orelse", "finalbody"):
-                yield from self.of_block(getattr(node, name, []), inner, owner)
+                yield from self.block_mutants(getattr(node, name, []), inner_scope, inner_function)
             for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-                yield from self.of_block(part.body, inner, owner)
+                yield from self.block_mutants(part.body, inner_scope, inner_function)
 
-    def _of_statement(
+    def _statement_mutants(
         self, node: ast.stmt, scope: str, function: Function | None
     ) -> MutantIterator:
-        """Every mutant of one statement, without the statements inside it."""
-        start, end = self._span(node)
-        elif_ = self.data[start : start + 4] == b"elif"
-        was = _text(node, elif_=elif_)
+        """Yield the mutants of one statement, without those of the statements inside it."""
+        start, head_end = self._span(node)
+        is_elif = self.data[start : start + 4] == b"elif"
+        was = _statement_text(node, is_elif=is_elif)
 
-        def mutant(rule: str, text: str, upto: int = end, becomes: str = "") -> MutantChange:
-            glued = upto != self._end(node) and self.data[upto - 1 : upto] != b"\n"
-            # As many newlines as it replaces, so that lines keep their numbers.
-            fill = "\n" * (self.data[start:upto].count(b"\n") - text.count("\n"))
-            new = text + " " * glued + fill
-            return MutantChange(scope, node.lineno, rule, was, becomes or text, start, upto, new)
+        def mutant(rule: str, text: str, end: int = head_end, becomes: str = "") -> MutantChange:
+            # As many newlines as the old text has, so that all lines keep their numbers.
+            newlines = "\n" * (self.data[start:end].count(b"\n") - text.count("\n"))
+            separator = ""
+            if end != self._end(node) and self.data[end - 1 : end] != b"\n":
+                separator = " "
+            return MutantChange(
+                scope=scope,
+                line=node.lineno,
+                rule=rule,
+                was=was,
+                becomes=becomes or text,
+                start=start,
+                end=end,
+                text=text + separator + newlines,
+            )
 
-        if not isinstance(node, _UNCHANGED):
+        if not isinstance(node, _UNCHANGED_STATEMENTS):
             for slot in expression_slots(node):
                 original = slot.holder[slot.key]
-                for rule, changed in (
-                    moved_bounds(original, self.numbers)
-                    if self.numbers
-                    else replacements(original, slot.role, self.modules)
-                ):
+                for rule, changed in self._replacements(slot):
                     slot.holder[slot.key] = changed
-                    text = _text(node, elif_=elif_)
+                    text = _statement_text(node, is_elif=is_elif)
                     slot.holder[slot.key] = original
                     if text != was:
                         yield mutant(rule, text)
         if self.numbers:
             return
-        for rule, new in statement_changes(node, function):
-            yield mutant(rule, ast.unparse(new))
-        if can_be_removed(node, function) and not elif_:
+        for rule, new_statement in statement_changes(node, function):
+            yield mutant(rule, ast.unparse(new_statement))
+        if can_be_removed(node, function) and not is_elif:
             yield mutant("dropped statement", "pass", self._end(node), "nothing")
 
+    def _replacements(self, slot: ExpressionSlot) -> Iterator[Replacement]:
+        expression = slot.holder[slot.key]
+        if self.numbers:
+            return moved_bounds(expression, self.numbers)
+        return replacements(expression, slot.role, self.modules)
+
     def _span(self, node: ast.stmt) -> tuple[int, int]:
-        """Where a statement stands; of a compound one, its head up to the first statement in it."""
-        start = self._at(node.lineno, node.col_offset)
+        """Return the bytes of a statement; of a compound one, only those of its head."""
+        start = self._byte(node.lineno, node.col_offset)
         body: list[ast.stmt] = getattr(node, "body", [])
         if not body or isinstance(node, ast.Expr):
             return start, self._end(node)
         first = body[0]
-        line = min([first.lineno, *(d.lineno for d in getattr(first, "decorator_list", ()))])
-        begin = self._at(line, 0)
-        inside = self._at(first.lineno, first.col_offset)
-        alone = not self.data[begin:inside].strip() or line != first.lineno
-        return start, begin if alone else inside
+        decorators = getattr(first, "decorator_list", ())
+        first_line = min([first.lineno, *(decorator.lineno for decorator in decorators)])
+        line_start = self._byte(first_line, 0)
+        first_start = self._byte(first.lineno, first.col_offset)
+        if self.data[line_start:first_start].strip() and first_line == first.lineno:
+            return start, first_start  # the body starts on the line of the head
+        return start, line_start
 
     def _end(self, node: ast.stmt) -> int:
-        return self._at(node.end_lineno or node.lineno, node.end_col_offset or 0)
+        return self._byte(node.end_lineno or node.lineno, node.end_col_offset or 0)
 
-    def _at(self, line: int, column: int) -> int:
-        """The byte of a place as `ast` gives it."""
-        return self.starts[line - 1] + column
+    def _byte(self, line: int, column: int) -> int:
+        """Return the byte at a line and column as `ast` counts them."""
+        return self.line_starts[line - 1] + column
 
 
-def _text(node: ast.stmt, *, elif_: bool) -> str:
-    """One statement as text; of a compound one, its head."""
+def _statement_text(node: ast.stmt, *, is_elif: bool) -> str:
+    """Return the text of a statement; of a compound one, that of its head."""
     if not isinstance(getattr(node, "body", None), list):
         return ast.unparse(node)
     head = copy.copy(node)
@@ -200,14 +215,14 @@ def _text(node: ast.stmt, *, elif_: bool) -> str:
         if hasattr(head, name) and not isinstance(node, ast.Try):
             setattr(head, name, [])
     text = ast.unparse(head).removesuffix("pass").rstrip()
-    return f"el{text}" if elif_ else text
+    return f"el{text}" if is_elif else text
 
 
-# -- what may change ---------------------------------------------------------------------------
+# -- expressions that may change -------------------------------------------------------------------
 
 
 class ExpressionSlot(NamedTuple):
-    """Where in a statement an expression stands."""
+    """The place of an expression in a statement."""
 
     holder: Any  # a list, or the fields of a node
     key: Any  # index or name
@@ -215,30 +230,29 @@ class ExpressionSlot(NamedTuple):
 
 
 def expression_slots(node: ast.AST) -> Iterator[ExpressionSlot]:
-    """Every expression in a statement or an expression, outermost first."""
-    function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    """Yield the place of every expression in a node, the outermost first."""
+    is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     for name, value in ast.iter_fields(node):
-        if name in _LEFT_ALONE:
+        if name in _UNCHANGED_FIELDS:
             continue
-        listed = isinstance(value, list)
-        for index, item in enumerate(value if listed else [value]):
+        items = value if isinstance(value, list) else [value]
+        for index, item in enumerate(items):
             if isinstance(item, ast.expr):
                 role = _role(node, name, index, item)
-                yield (
-                    ExpressionSlot(value, index, role)
-                    if listed
-                    else ExpressionSlot(vars(node), name, role)
-                )
-                if not isinstance(item, ast.JoinedStr) and _signed(item) is None:
+                if isinstance(value, list):
+                    yield ExpressionSlot(value, index, role)
+                else:
+                    yield ExpressionSlot(vars(node), name, role)
+                if not isinstance(item, ast.JoinedStr) and _number(item) is None:
                     yield from expression_slots(item)
-            elif isinstance(item, ast.keyword | ast.comprehension | ast.withitem) or (
-                function and isinstance(item, ast.arguments)  # their defaults
-            ):
+            elif isinstance(item, ast.keyword | ast.comprehension | ast.withitem):
                 yield from expression_slots(item)
+            elif is_function and isinstance(item, ast.arguments):
+                yield from expression_slots(item)  # default values
 
 
 def _role(node: ast.AST, name: str, index: int, item: ast.expr) -> str:
-    """What an expression is for, as far as its position and its text say."""
+    """Return the role of an expression, which its position and its text tell."""
     match node:
         case ast.Call() if name == "func":
             return "operator"
@@ -258,16 +272,16 @@ def _role(node: ast.AST, name: str, index: int, item: ast.expr) -> str:
 
 
 def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Replacement]:
-    """Everything that an expression may become, in a file that imports these modules."""
-    stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
-    if stored and not isinstance(node, ast.Subscript):
+    """Yield everything that replaces an expression, in a file that imports these modules."""
+    is_stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
+    if is_stored and not isinstance(node, ast.Subscript):
         return
-    number = _signed(node)
+    number = _number(node)
     if number is not None:
-        yield from _numbers(number, role)
+        yield from _number_replacements(number, is_axis=role == "axis")
         return
-    yield from _sentinels(node, modules)
-    yield from _moved_eps(node)
+    yield from _sentinel_replacements(node, modules)
+    yield from _eps_replacements(node)
     if role == "test":
         yield "negated condition", ast.UnaryOp(ast.Not(), node)
     if role == "dtype":
@@ -277,62 +291,93 @@ def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Repla
         case ast.Constant(value=bool(value)):
             yield "flipped flag", ast.Constant(not value)
         case ast.Constant(value=str(value)) if role == "subscripts":
-            for i, (a, b) in enumerate(itertools.pairwise(value)):
-                if a != b and f"{a}{b}".isalpha():
-                    new = f"{value[:i]}{b}{a}{value[i + 2 :]}"
-                    yield "swapped subscripts", ast.Constant(new)
+            yield from _swapped_subscripts(value)
         case ast.BinOp():
-            yield from _binary(node)
-        case ast.Compare(left=left, ops=ops, comparators=right):
-            for index, op in enumerate(ops):
-                for other in OPERATORS[type(op)]:
-                    rule = MOVED_BOUND_RULE if _AT.get(type(op)) is other else "another comparison"
-                    yield rule, ast.Compare(left, _without(ops, index, other()), right)
-        case ast.BoolOp(op=op, values=values):
-            yield "and/or", ast.BoolOp(ast.Or() if isinstance(op, ast.And) else ast.And(), values)
-            for index in range(len(values)):
-                rest = _without(values, index)
-                yield "dropped condition", rest[0] if len(rest) == 1 else ast.BoolOp(op, rest)
+            yield from _binary_replacements(node)
+        case ast.Compare():
+            yield from _comparison_replacements(node)
+        case ast.BoolOp():
+            yield from _bool_replacements(node)
         case ast.UnaryOp():
             yield "dropped sign or not", node.operand
         case ast.IfExp():
             yield "swapped branches", ast.IfExp(node.test, node.orelse, node.body)
         case ast.Tuple():
-            for i, (one, two) in enumerate(itertools.pairwise(node.elts)):
-                if ast.dump(one) != ast.dump(two):
-                    yield "swapped items", ast.Tuple(_swapped(node.elts, i), node.ctx)
-            for i in range(len(node.elts) if role == "axis" else 0):
-                yield "dropped axis", ast.Tuple(_without(node.elts, i), node.ctx)
+            yield from _tuple_replacements(node, is_axis=role == "axis")
         case ast.Subscript():
-            for index, part in enumerate(_items(node.slice)):
-                for rule, bounds in _slice(part) if isinstance(part, ast.Slice) else ():
-                    whole = _with_item(node.slice, index, bounds)
-                    yield rule, ast.Subscript(node.value, whole, node.ctx)
+            yield from _subscript_replacements(node)
         case ast.Call():
-            yield from _call(node, modules)
+            yield from _call_replacements(node, modules)
         case ast.Attribute(attr="T" | "mT" | "H"):
             yield "dropped transpose", node.value
         case ast.Attribute(attr=name) if role == "operator" and name in NAMES:
-            yield "another function", _changed(node, attr=NAMES[name])
+            yield "another function", _with_fields(node, attr=NAMES[name])
         case ast.Name(id=name) if role == "operator" and name in NAMES:
-            yield "another function", _changed(node, id=NAMES[name])
+            yield "another function", _with_fields(node, id=NAMES[name])
         case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
             for index, loop in enumerate(node.generators):
                 if loop.ifs:
-                    generators = _without(node.generators, index, _changed(loop, ifs=[]))
-                    yield "dropped condition", _changed(node, generators=generators)
+                    generators = _with_item(node.generators, index, _with_fields(loop, ifs=[]))
+                    yield "dropped condition", _with_fields(node, generators=generators)
         case _:
             return
 
 
-def _call(node: ast.Call, modules: set[str]) -> Iterator[Replacement]:
+def _swapped_subscripts(subscripts: str) -> Iterator[Replacement]:
+    for index, (left, right) in enumerate(itertools.pairwise(subscripts)):
+        if left != right and f"{left}{right}".isalpha():
+            swapped = f"{subscripts[:index]}{right}{left}{subscripts[index + 2 :]}"
+            yield "swapped subscripts", ast.Constant(swapped)
+
+
+def _comparison_replacements(node: ast.Compare) -> Iterator[Replacement]:
+    for index, operator in enumerate(node.ops):
+        for other in OPERATORS[type(operator)]:
+            rule = "another comparison"
+            if _WITH_OR_WITHOUT_EQUALITY.get(type(operator)) is other:
+                rule = MOVED_BOUND_RULE
+            operators = _with_item(node.ops, index, other())
+            yield rule, ast.Compare(node.left, operators, node.comparators)
+
+
+def _bool_replacements(node: ast.BoolOp) -> Iterator[Replacement]:
+    other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+    yield "and/or", ast.BoolOp(other, node.values)
+    for index in range(len(node.values)):
+        conditions = _without_item(node.values, index)
+        if len(conditions) == 1:
+            yield "dropped condition", conditions[0]
+        else:
+            yield "dropped condition", ast.BoolOp(node.op, conditions)
+
+
+def _tuple_replacements(node: ast.Tuple, *, is_axis: bool) -> Iterator[Replacement]:
+    for index, (left, right) in enumerate(itertools.pairwise(node.elts)):
+        if ast.dump(left) != ast.dump(right):
+            yield "swapped items", ast.Tuple(_with_swapped(node.elts, index), node.ctx)
+    if is_axis:
+        for index in range(len(node.elts)):
+            yield "dropped axis", ast.Tuple(_without_item(node.elts, index), node.ctx)
+
+
+def _subscript_replacements(node: ast.Subscript) -> Iterator[Replacement]:
+    for index, part in enumerate(_tuple_items(node.slice)):
+        if not isinstance(part, ast.Slice):
+            continue
+        for rule, new_slice in _slice_replacements(part):
+            subscript = _with_tuple_item(node.slice, index, new_slice)
+            yield rule, ast.Subscript(node.value, subscript, node.ctx)
+
+
+def _call_replacements(node: ast.Call, modules: set[str]) -> Iterator[Replacement]:
     func, args, keywords = node.func, node.args, node.keywords
-    plain = not any(isinstance(a, ast.Starred) for a in args)
-    for i in range(len(args) - 1 if plain else 0):
-        yield "swapped arguments", ast.Call(func, _swapped(args, i), keywords)
-    for i in range(len(keywords)):
-        yield "dropped argument", ast.Call(func, args, _without(keywords, i))
-    if plain and len(args) > 1:
+    has_starred = any(isinstance(argument, ast.Starred) for argument in args)
+    if not has_starred:
+        for index in range(len(args) - 1):
+            yield "swapped arguments", ast.Call(func, _with_swapped(args, index), keywords)
+    for index in range(len(keywords)):
+        yield "dropped argument", ast.Call(func, args, _without_item(keywords, index))
+    if not has_starred and len(args) > 1:
         yield "dropped argument", ast.Call(func, args[:-1], keywords)
     if isinstance(func, ast.Attribute) and not _is_module(func.value, modules):
         yield "dropped call", func.value
@@ -340,7 +385,7 @@ def _call(node: ast.Call, modules: set[str]) -> Iterator[Replacement]:
             for name in ("float32", "float64", "int64"):
                 cast: list[ast.expr] = [ast.Constant(name), *args[1:]]
                 yield "changed cast", ast.Call(func, cast, keywords)
-    elif plain and len(args) == 1:
+    elif not has_starred and len(args) == 1:
         yield "dropped call", args[0]
 
 
@@ -350,7 +395,7 @@ def _is_module(node: ast.expr, modules: set[str]) -> bool:
     return isinstance(node, ast.Name) and node.id in modules
 
 
-def _binary(node: ast.BinOp) -> Iterator[Replacement]:
+def _binary_replacements(node: ast.BinOp) -> Iterator[Replacement]:
     for side in (node.left, node.right):
         if isinstance(side, ast.JoinedStr) or isinstance(getattr(side, "value", None), str):
             return  # text
@@ -367,88 +412,98 @@ def _binary(node: ast.BinOp) -> Iterator[Replacement]:
         yield rule, ast.UnaryOp(ast.USub(), node.right)
 
 
-def _slice(part: ast.Slice) -> Iterator[Replacement]:
+def _slice_replacements(part: ast.Slice) -> Iterator[tuple[str, ast.Slice]]:
     for bound in ("lower", "upper", "step"):
         value: ast.expr | None = getattr(part, bound)
         if value is None:
             continue
-        yield "dropped bound", _changed(part, **{bound: None})
-        if bound != "step" and _signed(value) is None:
-            for op in (ast.Add(), ast.Sub()):
-                moved = ast.BinOp(value, op, ast.Constant(1))
-                yield "off by one", _changed(part, **{bound: moved})
+        yield "dropped bound", _with_fields(part, **{bound: None})
+        if bound != "step" and _number(value) is None:
+            for operator in (ast.Add(), ast.Sub()):
+                moved = ast.BinOp(value, operator, ast.Constant(1))
+                yield "off by one", _with_fields(part, **{bound: moved})
 
 
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def _signed(node: ast.expr) -> int | float | None:
-    """The number that an expression is, with its sign."""
+def _number(node: ast.expr) -> int | float | None:
+    """Return the value of a number with its sign; None for any other expression."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _signed(node.operand) if isinstance(node.operand, ast.Constant) else None
-        return None if inner is None else -inner
+        operand = _number(node.operand) if isinstance(node.operand, ast.Constant) else None
+        return None if operand is None else -operand
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         value: int | float = node.value  # type: ignore[assignment]
         return value
     return None
 
 
-def _numbers(value: float, role: str) -> Iterator[Replacement]:
-    """What a number may become; `role` says whether it is an axis."""
-    axis = role == "axis"
-    for new in dict.fromkeys([value + 1, value - 1, *([] if axis else [2 * value, -value])]):
+def _number_replacements(value: float, *, is_axis: bool) -> Iterator[Replacement]:
+    rule = "off by one" if is_axis else "another number"
+    new_values = [value + 1, value - 1]
+    if not is_axis:
+        new_values += [2 * value, -value]
+    for new in dict.fromkeys(new_values):
         if new != value:
-            yield "off by one" if axis else "another number", _written(new)
+            yield rule, _number_node(new)
     if 0 < value <= MAX_EPSILON and isinstance(value, float):
         for new in (float(f"{value / 10:.12g}"), 0.0):
-            yield "another eps", _written(new)
+            yield "another eps", _number_node(new)
 
 
 def moved_bounds(node: ast.expr, numbers: Collection[float]) -> Iterator[Replacement]:
-    """A comparison with one of some numbers, which is moved, or the other way at the number."""
+    """Yield comparisons with one of these numbers moved, or with equality added or removed."""
     if not isinstance(node, ast.Compare):
         return
     sides = [node.left, *node.comparators]
-    for i, side in enumerate(sides):
-        value = _signed(side)
-        if isinstance(side, ast.BinOp) and re.fullmatch(
-            r"(2 \*\*|1 <<) \d{1,2}", ast.unparse(side)
-        ):
-            value = 2 ** int(ast.unparse(side)[4:])
+    for index, side in enumerate(sides):
+        value = _bound(side)
         if value is None or abs(value) not in numbers:
             continue
-        steps = (value - 1, value + 1, value // 2) if isinstance(value, int) else (value / 2,)
-        for new in (*steps, 2 * value):
-            left, *right = _without(sides, i, _written(new))
+        new_values: list[float] = [value / 2]
+        if isinstance(value, int):
+            new_values = [value - 1, value + 1, value // 2]
+        for new in (*new_values, 2 * value):
+            left, *right = _with_item(sides, index, _number_node(new))
             yield MOVED_BOUND_RULE, ast.Compare(left, node.ops, right)
-        for j in range(max(0, i - 1), min(i + 1, len(node.ops))):
-            if other := _AT.get(type(node.ops[j])):
-                ops = _without(node.ops, j, other())
-                yield MOVED_BOUND_RULE, ast.Compare(node.left, ops, node.comparators)
+        # The operators on both sides of the number.
+        for neighbor in range(max(0, index - 1), min(index + 1, len(node.ops))):
+            if other := _WITH_OR_WITHOUT_EQUALITY.get(type(node.ops[neighbor])):
+                operators = _with_item(node.ops, neighbor, other())
+                yield MOVED_BOUND_RULE, ast.Compare(node.left, operators, node.comparators)
 
 
-def _written(value: float) -> ast.expr:
+def _bound(node: ast.expr) -> int | float | None:
+    """Return the value of a number or a power of two such as `1 << 10`."""
+    if isinstance(node, ast.BinOp):
+        text = ast.unparse(node)
+        if re.fullmatch(r"(2 \*\*|1 <<) \d{1,2}", text):
+            return 1 << int(text[4:])
+    return _number(node)
+
+
+def _number_node(value: float) -> ast.expr:
     number = ast.Constant(abs(value))
     return number if value >= 0 else ast.UnaryOp(ast.USub(), number)
 
 
-def _sentinels(node: ast.expr, modules: set[str]) -> Iterator[Replacement]:
-    """A number instead of an infinity or a NaN, and another precision of a module's."""
+def _sentinel_replacements(node: ast.expr, modules: set[str]) -> Iterator[Replacement]:
+    """Yield a number instead of an infinity or a NaN, and another precision of a module."""
     match node:
         case ast.Attribute(value=ast.Name(id=module), attr=name) if module in modules:
             if name in _SENTINELS:
                 yield "a number for none", ast.Constant(_SENTINELS[name])
             if name in _PRECISIONS:
-                yield "another precision", _changed(node, attr=_PRECISIONS[name])
+                yield "another precision", _with_fields(node, attr=_PRECISIONS[name])
         case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(text))]):
             name = text.strip().lower().lstrip("+-")
             if name in _SENTINELS:
                 sign = -1 if text.strip().startswith("-") else 1
-                yield "a number for none", _written(sign * _SENTINELS[name])
+                yield "a number for none", _number_node(sign * _SENTINELS[name])
 
 
-def _moved_eps(node: ast.expr) -> Iterator[Replacement]:
-    """An eps on the other side of a root, or added where it was a floor."""
+def _eps_replacements(node: ast.expr) -> Iterator[Replacement]:
+    """Yield an eps on the other side of a root, or added instead of used as a minimum."""
     match node:
         case ast.Call(func=func, args=[ast.BinOp(left=inner, op=ast.Add(), right=eps)]):
             if _name(func) in _ROOTS and _is_eps(eps):
@@ -458,8 +513,8 @@ def _moved_eps(node: ast.expr) -> Iterator[Replacement]:
             yield "eps added, no floor", ast.BinOp(inner, ast.Add(), eps)
         case ast.BinOp(left=ast.Call(func=func, args=[inner]) as root, op=ast.Add(), right=eps):
             if _name(func) in _ROOTS and _is_eps(eps):
-                within = ast.BinOp(inner, ast.Add(), eps)
-                yield "eps inside of the root", ast.Call(func, [within], root.keywords)
+                radicand = ast.BinOp(inner, ast.Add(), eps)
+                yield "eps inside of the root", ast.Call(func, [radicand], root.keywords)
 
 
 def _name(node: ast.expr) -> str:
@@ -467,16 +522,18 @@ def _name(node: ast.expr) -> str:
 
 
 def _is_eps(node: ast.expr) -> bool:
-    """Whether a summand is there to keep something from 0, by its size or its name."""
-    number = _signed(node)
-    return "eps" in _name(node).lower() if number is None else 0 < number <= MAX_EPSILON
+    """Return True if the size or the name of a summand shows that it keeps something from 0."""
+    number = _number(node)
+    if number is None:
+        return "eps" in _name(node).lower()
+    return 0 < number <= MAX_EPSILON
 
 
 # -- statements ------------------------------------------------------------------------------------
 
 
 def statement_changes(node: ast.stmt, function: Function | None) -> Iterator[tuple[str, ast.stmt]]:
-    """What a statement as a whole may become, in the function that it stands in."""
+    """Yield changes of a statement as a whole, which is in this function."""
     match node:
         case ast.AugAssign():
             loaded = ast.parse(ast.unparse(node.target), mode="eval").body
@@ -488,24 +545,29 @@ def statement_changes(node: ast.stmt, function: Function | None) -> Iterator[tup
                 yield "swapped operands", ast.Assign([node.target], value, lineno=node.lineno)
         case ast.Assign():
             for index, target in enumerate(node.targets):
-                for i, pair in enumerate(itertools.pairwise(_items(target))):
-                    if not any(isinstance(one, ast.Starred) for one in pair):
-                        new = _changed(target, elts=_swapped(_items(target), i))
-                        targets = _without(node.targets, index, new)
-                        yield "swapped targets", _changed(node, targets=targets)
+                items = _tuple_items(target)
+                for item_index, pair in enumerate(itertools.pairwise(items)):
+                    if any(isinstance(item, ast.Starred) for item in pair):
+                        continue
+                    new_target = _with_fields(target, elts=_with_swapped(items, item_index))
+                    targets = _with_item(node.targets, index, new_target)
+                    yield "swapped targets", _with_fields(node, targets=targets)
         case ast.Return(value=ast.expr() as value) if function is not None:
-            names = _local_names(function, before=node.lineno)
-            for index, part in enumerate(_items(value)):
-                for name in names if isinstance(part, ast.Name) else ():
-                    named = ast.Name(name, ast.Load())
-                    if ast.dump(named) != ast.dump(part):
-                        yield "another local returned", ast.Return(_with_item(value, index, named))
+            local_names = _local_names(function, before=node.lineno)
+            for index, part in enumerate(_tuple_items(value)):
+                if not isinstance(part, ast.Name):
+                    continue
+                for name in local_names:
+                    local = ast.Name(name, ast.Load())
+                    if ast.dump(local) != ast.dump(part):
+                        result = _with_tuple_item(value, index, local)
+                        yield "another local returned", ast.Return(result)
         case _:
             return
 
 
 def can_be_removed(node: ast.stmt, function: Function | None) -> bool:
-    """Whether a statement may be left out without a name being missing for that alone."""
+    """Return True unless a name would be missing without this statement."""
     match node:
         case ast.Expr():
             return not isinstance(node.value, ast.Constant)
@@ -516,47 +578,54 @@ def can_be_removed(node: ast.stmt, function: Function | None) -> bool:
         case ast.Assign(targets=[ast.Name(id=name)]):
             return function is not None and name in _local_names(function, before=node.lineno)
         case ast.Assign():
-            return not any(isinstance(t, ast.Name | ast.Tuple | ast.List) for t in node.targets)
+            names = ast.Name | ast.Tuple | ast.List
+            return not any(isinstance(target, names) for target in node.targets)
         case _:
             return False
 
 
 def _local_names(function: Function, *, before: int) -> list[str]:
-    """The parameters of a function and what it assigns before a line, in order."""
-    spec = function.args
-    found = [a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
+    """Return the parameters of a function and the names assigned before a line, in order."""
+    parameters = function.args
+    names = [
+        parameter.arg
+        for parameter in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
+    ]
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < before:
-            found.append(node.id)
-    return [name for name in dict.fromkeys(found) if name not in {"self", "cls", "_"}]
+            names.append(node.id)
+    return [name for name in dict.fromkeys(names) if name not in {"self", "cls", "_"}]
 
 
 # -- nodes and lists with a change -----------------------------------------------------------------
 
 
-def _items(node: ast.expr) -> list[ast.expr]:
-    """The items of a tuple, or one that is not in a tuple."""
+def _tuple_items(node: ast.expr) -> list[ast.expr]:
+    """Return the items of a tuple; any other expression is the only item."""
     return node.elts if isinstance(node, ast.Tuple) else [node]
 
 
-def _with_item(node: ast.expr, index: int, new: ast.expr) -> ast.expr:
-    """A tuple with another item, or the item where there is no tuple."""
+def _with_tuple_item(node: ast.expr, index: int, item: ast.expr) -> ast.expr:
+    """Return a tuple with another item, or the item alone if the node is not a tuple."""
     if not isinstance(node, ast.Tuple):
-        return new
-    return _changed(node, elts=_without(node.elts, index, new))
+        return item
+    return _with_fields(node, elts=_with_item(node.elts, index, item))
 
 
-def _changed(node: T, **fields: object) -> T:
+def _with_fields(node: T, **fields: object) -> T:
     new = copy.copy(node)
     vars(new).update(fields)
     return new
 
 
-def _swapped(items: list[T], index: int) -> list[T]:
-    """The items with one and the next in each other's place."""
+def _with_swapped(items: list[T], index: int) -> list[T]:
+    """Return the items, with an item and the next one swapped."""
     return [*items[:index], items[index + 1], items[index], *items[index + 2 :]]
 
 
-def _without(items: list[T], index: int, *new: T) -> list[T]:
-    """The items with something else, or nothing, instead of one."""
-    return [*items[:index], *new, *items[index + 1 :]]
+def _with_item(items: list[T], index: int, item: T) -> list[T]:
+    return [*items[:index], item, *items[index + 1 :]]
+
+
+def _without_item(items: list[T], index: int) -> list[T]:
+    return [*items[:index], *items[index + 1 :]]
