@@ -185,7 +185,7 @@ def _of_run(
         if step.owner == "judge":
             return
         given = sorted(step.arguments, key=lambda one: one.keyword or "")
-        args = [values.snapshot(steps._given(one, names)) for one in given]
+        args = [values.snapshot(steps.argument_value(one, names)) for one in given]
         assigned = steps.perform_step(program, step, names)
         results = [values.snapshot(assigned[target]) for target in step.targets]
         if step.owner != "torch":

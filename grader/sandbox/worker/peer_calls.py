@@ -1,9 +1,9 @@
-"""Calls between two programs in two processes, which know nothing of each other.
+"""Calls between two programs in separate processes.
 
-A test runs in one worker and what it tests in another; the judge hands on what they say.  Functions
-cross as numbers, everything else as plain data.  An array that a call changes is changed in the
-caller too, and a result that lies in the memory of an earlier one comes back in that one's: a
-caller sees what it would see in one process.
+A test runs in one worker and the tested functions in another.  The judge passes messages on.
+Functions are sent as numbers, everything else as plain data.  A caller sees the same as in one
+process: an array that a call changes is changed in the caller too, and a result in the memory of an
+earlier result comes back in the array of that result.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ import numpy as np
 from . import values
 from .limits import MAX_CALL_BYTES, MAX_SHARED_RESULTS
 from .protocol import PassedValue, PeerMessage
-from .steps import LoadedModule, StepFailed, StepFault, exception_text
+from .steps import LoadedModule, StepFailed, StepFault, exception_text, find_name
 from .wire import DTYPES, Array, Opaque, type_name
 
-Exchange = Callable[[PeerMessage], PeerMessage]  # say something, and wait for the answer
+Exchange = Callable[[PeerMessage], PeerMessage]  # sends a message and waits for the answer
 
-# numpy imports `random` when it is first used: here, in the zygote, once for all workers.
-_Bits = np.random.PCG64
-_WIDE = ("longdouble", "clongdouble")  # have no name on the wire, and cross as bytes
+# Imports numpy.random in the zygote, once for all workers.
+_BitGenerator = np.random.PCG64
+_WIDE_DTYPES = ("longdouble", "clongdouble")  # sent as bytes, because the wire has no such dtypes
 _EXCEPTIONS = (
     "ArithmeticError", "AttributeError", "FloatingPointError", "IndexError", "KeyError",
     "MemoryError", "OverflowError", "TypeError", "ValueError", "ZeroDivisionError",
@@ -35,26 +35,27 @@ _EXCEPTIONS = (
 
 
 class PeerFailed(BaseException):
-    """The other program has failed, and the call that waits for it ends with this."""
+    """The other program has failed, which ends the call that waits for it."""
 
 
 def pack_arguments(
     args: Sequence[Any], kwargs: Mapping[str, Any], functions: list[Any] | None = None
 ) -> tuple[PassedValue, ...]:
-    """Arguments as they cross; functions are added to a list, where there is one.
+    """Return arguments as they are sent; functions are appended to the list, if there is one.
 
     Raises:
-        TypeError, ValueError: they cannot.
+        TypeError, ValueError: the arguments cannot be sent.
     """
-    every = [("", value) for value in args] + [(str(k), value) for k, value in kwargs.items()]
-    packed = tuple(_packed(value, functions)._replace(keyword=keyword) for keyword, value in every)
-    size = sum(part.nbytes for one in packed for part in _arrays(one.value))
+    packed = [_pack(value, functions) for value in args]
+    for keyword, value in kwargs.items():
+        packed.append(_pack(value, functions)._replace(keyword=str(keyword)))
+    size = sum(array.nbytes for passed in packed for array in _arrays(passed.value))
     if size > MAX_CALL_BYTES:
         raise ValueError(f"expected at most {MAX_CALL_BYTES:,} bytes of arrays, found {size:,}")
-    return packed
+    return tuple(packed)
 
 
-def _packed(value: Any, functions: list[Any] | None) -> PassedValue:  # noqa: ANN401 any value
+def _pack(value: Any, functions: list[Any] | None) -> PassedValue:  # noqa: ANN401 any value
     if functions is not None and callable(value):
         functions.append(value)
         return PassedValue(function=len(functions) - 1)
@@ -62,17 +63,17 @@ def _packed(value: Any, functions: list[Any] | None) -> PassedValue:  # noqa: AN
         return PassedValue(value.bit_generator.state, generator=True)
     readonly = type(value) is np.ndarray and not value.flags.writeable
     if isinstance(value, (np.ndarray, np.generic)):
-        for wide in _WIDE:
+        for wide in _WIDE_DTYPES:
             if value.dtype == wide and value.dtype.name not in DTYPES:
                 content = np.frombuffer(value.tobytes(), np.uint8)
                 return PassedValue(content, wide=wide, shape=value.shape, readonly=readonly)
     plain = values.snapshot(value)
-    _arrays(plain)
+    _arrays(plain)  # checks that it can be sent
     return PassedValue(plain, readonly=readonly)
 
 
 def _arrays(value: object) -> list[Array]:
-    """The arrays of plain data; raises TypeError where it is none that can cross."""
+    """Return the arrays in plain data; raise TypeError if it cannot be sent."""
     if isinstance(value, (list, tuple, dict)):
         items = value.values() if isinstance(value, dict) else value
         return [array for item in items for array in _arrays(item)]
@@ -84,87 +85,97 @@ def _arrays(value: object) -> list[Array]:
 
 
 def unpack_value(passed: PassedValue) -> Any:  # noqa: ANN401 any value
-    """The value, which nobody else holds."""
+    """Return a value that was sent; there are no other references to it."""
     value = passed.value
     if passed.generator:
-        bits = _Bits()
-        bits.state = value
-        return np.random.Generator(bits)
-    if passed.wide in _WIDE:
+        bit_generator = _BitGenerator()
+        bit_generator.state = value
+        return np.random.Generator(bit_generator)
+    if passed.wide in _WIDE_DTYPES:
         value = np.frombuffer(value.tobytes(), passed.wide).reshape(passed.shape).copy()
     if passed.readonly:
         value.flags.writeable = False
     return value
 
 
-def _arguments(
-    given: Sequence[PassedValue], found: Sequence[Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    both = list(zip(given, found, strict=True))
-    return tuple(v for p, v in both if not p.keyword), {p.keyword: v for p, v in both if p.keyword}
+def _split_arguments(
+    passed_values: Sequence[PassedValue], unpacked: Sequence[Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Return positional arguments and keyword arguments."""
+    args = []
+    kwargs = {}
+    for passed, value in zip(passed_values, unpacked, strict=True):
+        if passed.keyword:
+            kwargs[passed.keyword] = value
+        else:
+            args.append(value)
+    return args, kwargs
 
 
 class CandidateTestRunner:
-    """The side of the test: a program that is handed functions which are somewhere else."""
+    """Calls a test of the candidate with functions of another process."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
-        self._turn = 0  # functions of an earlier one are of no use
+        self._turn = 0  # functions of an earlier turn can no longer be called
         self._results: dict[int, Callable[[], Array | None]] = {}
 
-    def call_function(self, program: LoadedModule, asked: PeerMessage) -> PeerMessage:
-        """Call a function of the program; what it returns."""
+    def call_function(self, program: LoadedModule, message: PeerMessage) -> PeerMessage:
+        """Call a function of the program and return its result."""
         self._turn += 1
         self._results.clear()
         try:
-            found = [
-                functools.partial(self._call, self._turn, one.function)
-                if one.function >= 0
-                else unpack_value(one)
-                for one in asked.given
+            unpacked = [
+                functools.partial(self._call, self._turn, passed.function)
+                if passed.function >= 0
+                else unpack_value(passed)
+                for passed in message.given
             ]
-            args, kwargs = _arguments(asked.given, found)
-            function = program.found(asked.name)
+            args, kwargs = _split_arguments(message.given, unpacked)
+            function = find_name(program.module, message.name)
             if not callable(function):
-                there = "none" if function is None else f"one {type_name(function)}"
-                raise StepFault(f"expected a function called {asked.name}, found {there}")
-            return PeerMessage("gives", given=pack_arguments((function(*args, **kwargs),), {}))
-        except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
+                actual = "none" if function is None else f"one {type_name(function)}"
+                raise StepFault(f"expected a function called {message.name}, found {actual}")
+            result = function(*args, **kwargs)
+            return PeerMessage("gives", given=pack_arguments((result,), {}))
+        except BaseException as error:  # noqa: BLE001 the program may raise anything
             raise StepFailed(0, error) from None
         finally:
             self._turn += 1
 
     def _call(self, turn: int, number: int, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 any values
+        """Call a function of the other process."""
         if turn != self._turn:
             raise RuntimeError("this call of the test is over")
-        said = self._exchange(
+        answer = self._exchange(
             PeerMessage("call", number=number, given=pack_arguments(args, kwargs))
         )
-        originals = (*args, *kwargs.values())
-        for index, now in said.changed:
-            np.copyto(originals[index], unpack_value(now))
-        if said.raised is not None:
-            name, text = said.raised
-            raise (getattr(builtins, name) if name in _EXCEPTIONS else RuntimeError)(text)
-        result = unpack_value(said.given[0])
-        if said.number < 0:
+        arguments = (*args, *kwargs.values())
+        for index, new_content in answer.changed:
+            np.copyto(arguments[index], unpack_value(new_content))
+        if answer.raised is not None:
+            name, text = answer.raised
+            kind = getattr(builtins, name) if name in _EXCEPTIONS else RuntimeError
+            raise kind(text)
+        result = unpack_value(answer.given[0])
+        if answer.number < 0:
             return result
-        known = self._results.get(said.number, lambda: None)()
-        if known is not None:  # the caller still holds what is in the same memory
-            with suppress(ValueError):  # the program has made it another array
-                np.copyto(known, result)
-                return known
-        self._results[said.number] = ref(result)
+        earlier_result = self._results.get(answer.number, lambda: None)()
+        if earlier_result is not None:  # the caller still has the result in the same memory
+            with suppress(ValueError):  # the program has changed its shape or dtype
+                np.copyto(earlier_result, result)
+                return earlier_result
+        self._results[answer.number] = ref(result)
         return result
 
 
 class RemoteSubmission:
-    """The side of what is tested: what a driver takes for the functions of the other program."""
+    """Stands in for a module; a driver calls functions of another process through it."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
-        self._kept: dict[object, tuple[int, Array]] = {}
-        self._numbers = 0
+        self._results: dict[object, tuple[int, Array]] = {}
+        self._last_number = 0
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 any function
         if name.startswith("_"):
@@ -172,56 +183,59 @@ class RemoteSubmission:
         return functools.partial(self._ask, name)
 
     def _ask(self, name: str, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 any values
-        """Have the other program called, and carry out what it calls meanwhile."""
+        """Call a function of the other process, and answer its calls meanwhile."""
         functions: list[Any] = []
-        self._kept.clear()
-        said = self._exchange(
+        self._results.clear()
+        message = self._exchange(
             PeerMessage("ask", name, given=pack_arguments(args, kwargs, functions))
         )
-        while said.about == "call":
+        while message.about == "call":
             try:
-                answer = self._carried_out(said, functions)
-            except Exception as refused:  # noqa: BLE001 what was sent may be anything
-                answer = _raised(refused)
-            said = self._exchange(answer)
-        if said.about != "gives":
+                answer = self._answer_call(message, functions)
+            except Exception as error:  # noqa: BLE001 the message may hold anything
+                answer = _exception_message(error)
+            message = self._exchange(answer)
+        if message.about != "gives":
             raise PeerFailed
-        return unpack_value(said.given[0])
+        return unpack_value(message.given[0])
 
-    def _carried_out(self, said: PeerMessage, functions: Sequence[Any]) -> PeerMessage:
-        """Call a function that was passed; what comes of it."""
-        found = [unpack_value(one) for one in said.given]
-        before = [values.snapshot(value) for value in found]
-        args, kwargs = _arguments(said.given, found)
+    def _answer_call(self, message: PeerMessage, functions: Sequence[Any]) -> PeerMessage:
+        """Call a function that was passed, and return its result or exception."""
+        arguments = [unpack_value(passed) for passed in message.given]
+        snapshots = [values.snapshot(argument) for argument in arguments]
+        args, kwargs = _split_arguments(message.given, arguments)
         try:
-            result = functions[said.number](*args, **kwargs)
-            given = pack_arguments((result,), {})
-            what = PeerMessage("gives", number=self._number(result), given=given)
-        except Exception as error:  # noqa: BLE001 whatever it is, the caller gets it
-            what = _raised(error)
-        changed = tuple(
-            (index, pack_arguments((value,), {})[0])
-            for index, (value, was) in enumerate(zip(found, before, strict=True))
-            if isinstance(value, np.ndarray) and not values.same_bits(values.snapshot(value), was)
-        )
-        return what._replace(changed=changed)
+            result = functions[message.number](*args, **kwargs)
+            packed = pack_arguments((result,), {})
+            answer = PeerMessage("gives", number=self._memory_number(result), given=packed)
+        except Exception as error:  # noqa: BLE001 every exception goes to the caller
+            answer = _exception_message(error)
+        changed = []
+        for index, (argument, before) in enumerate(zip(arguments, snapshots, strict=True)):
+            if not isinstance(argument, np.ndarray):
+                continue
+            if not values.same_bits(values.snapshot(argument), before):
+                changed.append((index, pack_arguments((argument,), {})[0]))
+        return answer._replace(changed=tuple(changed))
 
-    def _number(self, result: Any) -> int:  # noqa: ANN401 any value
-        """The same number for results in the same memory."""
+    def _memory_number(self, result: Any) -> int:  # noqa: ANN401 any value
+        """Return the same number for results in the same memory."""
         if type(result) is not np.ndarray or not result.size:
             return -1
         key = (result.ctypes.data, result.shape, result.strides, result.dtype.str)
-        if key not in self._kept:
-            self._numbers += 1
-            self._kept[key] = self._numbers, result
-            if len(self._kept) > MAX_SHARED_RESULTS:
-                self._kept.pop(next(iter(self._kept)))
-        return self._kept[key][0]
+        if key not in self._results:
+            self._last_number += 1
+            self._results[key] = (self._last_number, result)
+            if len(self._results) > MAX_SHARED_RESULTS:
+                self._results.pop(next(iter(self._results)))
+        return self._results[key][0]
 
 
-def _raised(error: BaseException) -> PeerMessage:
-    """An exception as it crosses: the nearest class that the other side has as well."""
-    names = (kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _EXCEPTIONS)
-    return PeerMessage(
-        "gives", raised=(next(names, "RuntimeError"), exception_text(error) or type_name(error))
-    )
+def _exception_message(error: BaseException) -> PeerMessage:
+    """Return the message for an exception, with its nearest base class that can be sent."""
+    name = "RuntimeError"
+    for kind in type(error).__mro__:
+        if kind.__name__ in _EXCEPTIONS:
+            name = kind.__name__
+            break
+    return PeerMessage("gives", raised=(name, exception_text(error) or type_name(error)))

@@ -27,19 +27,21 @@ from .steps import LoadedModule, StepFault, describe_exception
 
 TORCH = "torch" in sys.modules
 if TORCH:
-    from .measure import autograd  # before any program, which might put another in its place
+    from .measure import autograd  # before any program, which might replace it
+
+Handler = Callable[[Any], NamedTuple]  # answers a request
+MAX_TRACEBACK = 2000  # characters
 
 
-def _measure(program: LoadedModule, asked: protocol.Measure) -> protocol.Measured:
-    if asked.quantity == "state":
-        return kept_memory.measure_state(program, asked)
-    return (
-        autograd.measure_graph(program, asked)
-        if TORCH
-        else kept_memory.measure_allocation(program, asked)
-    )
+def _measure(program: LoadedModule, request: protocol.Measure) -> protocol.Measured:
+    if request.quantity == "state":
+        return kept_memory.measure_state(program, request)
+    if TORCH:
+        return autograd.measure_graph(program, request)
+    return kept_memory.measure_allocation(program, request)
 
 
+# Requests that a loaded program answers without other programs or processes.
 ON_PROGRAMS: Mapping[type[NamedTuple], Callable[[LoadedModule, Any], NamedTuple]] = (
     MappingProxyType(
         {
@@ -52,154 +54,169 @@ ON_PROGRAMS: Mapping[type[NamedTuple], Callable[[LoadedModule, Any], NamedTuple]
 
 
 class RequestServer:
-    """The programs of this process, and what can be asked of them."""
+    """The programs of this process, and the handlers of requests."""
 
     def __init__(
         self, acts: Mapping[str, str], missing: Sequence[str], exchange: peer_calls.Exchange
     ) -> None:
         self.programs: dict[str, LoadedModule] = {}
-        self.loads = 0
+        self.load_count = 0
         self.exchange = exchange
-        tester = peer_calls.CandidateTestRunner(exchange)
-        handlers: dict[type[NamedTuple], Callable[[Any], NamedTuple]] = {
-            protocol.Walls: lambda _: protocol.IsolationReport(dict(acts), tuple(missing)),
+        self.test_runner = peer_calls.CandidateTestRunner(exchange)
+        self.isolation = protocol.IsolationReport(dict(acts), tuple(missing))
+        handlers: dict[type[NamedTuple], Handler] = {
+            protocol.Walls: lambda _: self.isolation,
             protocol.Load: self.load,
             protocol.Run: self.run,
             protocol.Several: self.several,
-            protocol.Call: lambda asked: tester.call_function(
-                self.programs[asked.program], asked.said
-            ),
-            protocol.Mutants: _mutants,
+            protocol.Call: self.call,
+            protocol.Mutants: _derive_mutants,
         }
         for kind, handle in ON_PROGRAMS.items():
             handlers[kind] = functools.partial(self._on_program, handle)
-        self.handlers = {kind.__name__.lower(): (kind, do) for kind, do in handlers.items()}
+        self.handlers = {kind.__name__.lower(): (kind, handlers[kind]) for kind in handlers}
 
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Carry out one request; a fault of the program's becomes part of the reply."""
-        asked: Any = None
+    def answer(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Carry out one request; an exception becomes part of the reply."""
+        request: Any = None
         try:
-            kind, handle = self.handlers[request.pop("op")]
-            asked = protocol.build_message(kind, request)
-            reply = {"ok": True, "reply": handle(asked)}
-        except BaseException as error:  # noqa: BLE001 whatever it is, the judge must hear of it
-            reply = {"ok": False, "fault": self._fault(asked, error)}
+            kind, handle = self.handlers[message.pop("op")]
+            request = protocol.build_message(kind, message)
+            reply = {"ok": True, "reply": handle(request)}
+        except BaseException as error:  # noqa: BLE001 the judge must see every exception
+            reply = {"ok": False, "fault": self._fault(request, error)}
         return {"ok": False, "compiler": True} if compiler.was_requested() else reply
 
-    def _on_program(self, handle: Callable[[LoadedModule, Any], NamedTuple], asked: Any) -> Any:  # noqa: ANN401 a request about a program, and its reply
-        return handle(self.programs[asked.program], asked)
+    def _on_program(self, handle: Callable[[LoadedModule, Any], NamedTuple], request: Any) -> Any:  # noqa: ANN401 a request about a program, and its reply
+        return handle(self.programs[request.program], request)
 
-    def load(self, asked: protocol.Load) -> protocol.Loaded:
-        """Execute a program; say which of the wanted functions it lacks."""
-        same = False
-        if asked.before is not None:
-            from . import syntax  # only what is handed in is compared
+    def load(self, request: protocol.Load) -> protocol.Loaded:
+        """Execute a program, and tell which of the requested functions it lacks."""
+        has_same_code = False
+        if request.before is not None:
+            from . import syntax  # needed only for submissions
 
-            texts = asked.before.tobytes(), asked.sources[-1].tobytes()
-            same = syntax.has_same_code(*texts, asked.code)
-        self.loads += 1  # no name twice: sys.modules keeps one module a name
-        module = "submission" if asked.program == "submission" else f"program_{self.loads}"
-        program = stepping.execute_program(module, asked)
-        self.programs[asked.program] = program
-        found = {name: program.found(name) for name in asked.functions}
+            before = request.before.tobytes()
+            source = request.sources[-1].tobytes()
+            has_same_code = syntax.has_same_code(before, source, request.code)
+        self.load_count += 1
+        # Every module needs its own name in sys.modules.
+        module = "submission" if request.program == "submission" else f"program_{self.load_count}"
+        program = stepping.execute_program(module, request)
+        self.programs[request.program] = program
+        functions = {name: stepping.find_name(program.module, name) for name in request.functions}
         return protocol.Loaded(
-            missing=tuple(name for name, value in found.items() if value is None),
+            missing=tuple(name for name, value in functions.items() if value is None),
             uncallable=tuple(
                 (name, wire.type_name(value))
-                for name, value in found.items()
+                for name, value in functions.items()
                 if value is not None and not callable(value)
             ),
             defined=stepping.defined_functions(program.module),
-            stubs=tuple(name for name, value in found.items() if stepping.is_stub(value)),
+            stubs=tuple(name for name, value in functions.items() if stepping.is_stub(value)),
             undriven=tuple(
-                name for name in asked.driven if not callable(getattr(program.driver, name, None))
+                name for name in request.driven if not callable(getattr(program.driver, name, None))
             ),
             driver=() if program.driver is None else stepping.defined_functions(program.driver),
             stopped=program.stopped,
-            same=same,
+            same=has_same_code,
         )
 
-    def run(self, asked: protocol.Run) -> protocol.Outcomes:
+    def run(self, request: protocol.Run) -> protocol.Outcomes:
         """Run the steps on sets of inputs in lockstep."""
-        program = self.programs[asked.program]
-        if asked.apart:
+        program = self.programs[request.program]
+        if request.apart:
             program = replace(program, module=peer_calls.RemoteSubmission(self.exchange))
-        return stepping.run_in_lockstep(program, asked)
+        return stepping.run_in_lockstep(program, request)
 
-    def several(self, asked: protocol.Several) -> protocol.Answers:
-        """Run the steps on one set of inputs after another: what fails on one is tried on all.
+    def several(self, request: protocol.Several) -> protocol.Answers:
+        """Run the steps on one set of inputs after another, including those after a failure.
 
-        Where that takes long, the last runs are left out.
+        If this takes too long, the last runs are left out.
         """
         runs: list[protocol.Outcome | protocol.WorkerFault] = []
-        longest, began = 0, process_time_ns()
-        for program, inputs in itertools.product(asked.programs, asked.inputs):
-            before = process_time_ns()
-            if runs and before - began > 1e9 * MAX_SEVERAL_SECONDS:
+        longest = 0
+        start = process_time_ns()
+        for program, inputs in itertools.product(request.programs, request.inputs):
+            run_start = process_time_ns()
+            if runs and run_start - start > 1e9 * MAX_SEVERAL_SECONDS:
                 break
-            one = protocol.Run(program, asked.steps, (inputs,), asked.want)
+            run_request = protocol.Run(program, request.steps, (inputs,), request.want)
             try:
-                runs.append(self.run(one).runs[0])
-            except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
-                runs.append(self._fault(one, error))
-            longest = max(longest, process_time_ns() - before)
+                runs.append(self.run(run_request).runs[0])
+            except BaseException as error:  # noqa: BLE001 the program may raise anything
+                runs.append(self._fault(run_request, error))
+            longest = max(longest, process_time_ns() - run_start)
         return protocol.Answers(tuple(runs), longest)
 
-    def _fault(self, asked: Any, error: BaseException) -> protocol.WorkerFault:  # noqa: ANN401 a request, or None
-        """What to say of an exception: in a step or in loading it is the program's, else ours."""
+    def call(self, request: protocol.Call) -> protocol.PeerMessage:
+        """Call a function of a test of the candidate."""
+        return self.test_runner.call_function(self.programs[request.program], request.said)
+
+    def _fault(self, request: Any, error: BaseException) -> protocol.WorkerFault:  # noqa: ANN401 a request, or None
+        """Describe an exception; outside of steps and loading it is a fault of the worker."""
         if isinstance(error, stepping.StepFailed):
             if isinstance(error.error, StepFault):
                 return protocol.WorkerFault(error.step, fault=str(error.error))
-            program = self.programs[asked.program]
-            files, after = program.support_files, program.taken
-            raised = describe_exception(error.error, program.filename, files, after)
+            program = self.programs[request.program]
+            raised = describe_exception(
+                error.error, program.filename, program.support_files, program.taken
+            )
             return protocol.WorkerFault(error.step, raised=raised)
-        if isinstance(asked, protocol.Load):
-            files = stepping.support_files(asked)
-            return protocol.WorkerFault(raised=describe_exception(error, asked.filename, files))
-        walked = stepping.traceback_frames(error)
-        where = [f"{f.f_code.co_filename}:{line} {f.f_code.co_name}" for f, line in walked]
-        last = f"{wire.type_name(error)}: {stepping.exception_text(error)}"
-        return protocol.WorkerFault(broken="\n".join([*where, last])[-2000:])
+        if isinstance(request, protocol.Load):
+            files = stepping.support_files(request)
+            return protocol.WorkerFault(raised=describe_exception(error, request.filename, files))
+        lines = [
+            f"{frame.f_code.co_filename}:{line} {frame.f_code.co_name}"
+            for frame, line in stepping.traceback_frames(error)
+        ]
+        lines.append(f"{wire.type_name(error)}: {stepping.exception_text(error)}")
+        return protocol.WorkerFault(broken="\n".join(lines)[-MAX_TRACEBACK:])
 
 
-def _mutants(asked: protocol.Mutants) -> protocol.DerivedMutants:
-    from . import mutants  # an audit asks for them, and no grade does
+def _derive_mutants(request: protocol.Mutants) -> protocol.DerivedMutants:
+    from . import mutants  # only audits derive mutants
 
-    found = mutants.derive_mutants(asked.source.tobytes(), tuple(asked.numbers.tolist()))
-    return protocol.DerivedMutants(np.frombuffer(json.dumps(found).encode(), np.uint8))
+    derived = mutants.derive_mutants(request.source.tobytes(), tuple(request.numbers.tolist()))
+    return protocol.DerivedMutants(np.frombuffer(json.dumps(derived).encode(), np.uint8))
 
 
 def serve(connection: socket.socket, acts: Mapping[str, str], missing: Sequence[str]) -> NoReturn:
-    """Answer requests on the channel until the judge closes it; for the rest see `Server`."""
+    """Answer requests on the channel until the judge closes it.
+
+    Args:
+        connection: the channel.
+        acts: what became of each act that the canary tried.
+        missing: why walls are missing.
+    """
     server = RequestServer(acts, missing, functools.partial(_exchange, connection))
-    if hasattr(faulthandler, "register"):  # asked where its program is, it says so on its output
+    if hasattr(faulthandler, "register"):  # the judge can ask for the current line of the program
         faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
-    exits = os._exit  # taken now: a program may replace it
-    pack = wire.encode
+    exit_process = os._exit  # a program may replace it later
+    encode = wire.encode
     np.seterr(all="ignore")  # no verdict depends on warnings
     while True:
         try:
-            request = _receive(connection)
+            message = _receive(connection)
         except ConnectionError:
-            exits(0)
-        reply = server.answer(request)
+            exit_process(0)
+        reply = server.answer(message)
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(BaseException):  # a program may have closed or replaced it
                 stream.flush()
         try:
-            pieces = pack(reply)
+            pieces = encode(reply)
         except wire.WireError as error:
             fault = protocol.WorkerFault(fault=f"the result cannot be sent: {error}")
-            pieces = pack({"ok": False, "fault": fault})
+            pieces = encode({"ok": False, "fault": fault})
         for piece in pieces:
             connection.sendall(piece)
-        del request, reply, pieces, piece  # so that what is held is what a program holds
+        del message, reply, pieces, piece  # only the program may keep results alive
 
 
-def _exchange(connection: socket.socket, said: protocol.PeerMessage) -> protocol.PeerMessage:
-    """Say something while a request goes on; what is said to it."""
-    for piece in wire.encode({"ok": True, "said": said}):
+def _exchange(connection: socket.socket, message: protocol.PeerMessage) -> protocol.PeerMessage:
+    """Send a message during a request, and return the answer."""
+    for piece in wire.encode({"ok": True, "said": message}):
         connection.sendall(piece)
     answer: protocol.PeerMessage = protocol.build_message(
         protocol.PeerMessage, _receive(connection)["said"]

@@ -1,8 +1,8 @@
 """A program in this process: source texts executed over each other, and steps run on them.
 
-A misconception is layered over the reference in this way; a submission is a layer of its own.
-Steps are assignments of calls, one by one.  Whatever a program raises becomes data: its type, its
-text, and the frames that belong to it.
+A variant is layered over the reference in this way; a submission is a single layer.  Steps are
+assignments of calls, carried out one by one.  An exception of a program becomes data: its type,
+its text, and the frames that belong to the program.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ from .wire import Array, type_name, without_tensors
 
 Namespace = dict[str, Any]
 
+MAX_NAMES = 20  # public names of a file in one reply
+
 
 class StepFault(Exception):
-    """A step's result cannot be used as the question says, though nothing was raised."""
+    """The result of a step does not fit the question, although nothing was raised."""
 
 
 class StepFailed(Exception):
-    """A step raised, or returned what cannot be used."""
+    """A step raised an exception, or its result does not fit the question."""
 
     def __init__(self, step: int, error: BaseException) -> None:
         super().__init__(step)
@@ -46,144 +48,150 @@ class StepFailed(Exception):
 
 @dataclass(slots=True)
 class LoadedModule:
-    """One namespace, and the driver that runs with it."""
+    """A loaded program, and the driver that runs with it.
 
-    module: Any  # a module, or what stands for one in another process
+    A driver reads names of the program from this object, so each attribute here hides a name.
+    """
+
+    module: Any  # a module, or a stand-in for one in another process
     driver: types.ModuleType | None
     filename: str
-    support_files: tuple[str, ...] = ()  # of the driver and of modules beside it
-    taken: str = ""  # the name that the driver took last from the program
-    stopped: tuple[
-        WireException, ...
-    ] = ()  # exceptions at top level that it was loaded in spite of
+    support_files: tuple[str, ...] = ()  # names of the driver and of helper modules
+    taken: str = ""  # the name that the driver read last from the program
+    # Exceptions at top level that did not keep the program from being loaded.
+    stopped: tuple[WireException, ...] = ()
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 a driver may take any name of the program
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 a driver may read any name
         self.taken = name
         return getattr(self.module, name)
 
     def function(self, owner: str, name: str) -> Callable[..., Any]:
-        """The callable behind a step's function name."""
+        """Return the callable behind the function name of a step."""
         self.taken = ""
         if owner == "judge":
             judge: Callable[..., Any] = getattr(self.driver, name)
             return judge
         if owner == "driver":
             return functools.partial(getattr(self.driver, name), self)
-        function: Callable[..., Any] = self.found(name)
+        function: Callable[..., Any] = find_name(self.module, name)
         return function
 
-    def found(self, name: str) -> Any:  # noqa: ANN401 whatever the program calls so
-        """What the program's module has by a name; None where it has nothing.
 
-        Of CLASS.METHOD it is the method; the class itself if that is no class, or if its instances
-        may get the method later.
-        """
-        owner, _, method = name.rpartition(".")
-        if owner:
-            value = self.found(owner)
-            if not isinstance(value, type) or _may_assign(value, method):
-                return value
-            return getattr(value, method, None)
-        if name in vars(self.module):
-            return vars(self.module)[name]
-        return getattr(self.module, name, None)  # a module may make it up
+def find_name(module: Any, name: str) -> Any:  # noqa: ANN401 any module, any value
+    """Return the value of a name in a module; None if the module does not define it.
+
+    For CLASS.METHOD, return the method.  Return the value of CLASS itself if it is not a class, or
+    if its instances may get the method later.
+    """
+    owner_name, _, method = name.rpartition(".")
+    if owner_name:
+        owner = find_name(module, owner_name)
+        if not isinstance(owner, type) or _may_assign(owner, method):
+            return owner
+        return getattr(owner, method, None)
+    if name in vars(module):
+        return vars(module)[name]
+    return getattr(module, name, None)  # a module may define __getattr__
 
 
-class _FilesBeside:
-    """Finds the files beside a program when it imports them, and runs them then."""
+class _HelperFinder:
+    """Finds the helper modules of a program, and runs them when they are imported."""
 
     files: Mapping[str, Array] = MappingProxyType({})
 
     def find_spec(self, name: str, *_: Any) -> ModuleSpec | None:  # noqa: ANN401 a path, a module
-        """Return where a file is loaded from; None for any other module."""
+        """Return the spec of a helper module; None for any other module."""
         return ModuleSpec(name, self) if name in self.files else None  # type: ignore[arg-type, unused-ignore]
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Leave it to Python to make the module."""
+        """Return None: Python makes the module."""
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Run the file."""
+        """Run the file of a module."""
         _run(self.files[module.__name__].tobytes(), module, f"{module.__name__}.py")
 
 
-_beside = _FilesBeside()
+_helpers = _HelperFinder()
 
 
 def _may_assign(owner: type, name: str) -> bool:
-    """Return True if a class lacks a method whose name its code has, as in `self.append = f`."""
+    """Return True if a class lacks a method that its code may assign, as in `self.append = f`."""
     if hasattr(owner, name):
         return False
-    members = [value for one in owner.__mro__ for value in vars(one).values()]
-    codes = [value.__code__ for value in members if isinstance(value, types.FunctionType)]
-    texts = (const for code in codes for const in code.co_consts)
-    words = [word for text in texts for word in (text if isinstance(text, tuple) else (text,))]
-    mentioned = {*words, *(word for code in codes for word in code.co_names)}
+    members = [member for base in owner.__mro__ for member in vars(base).values()]
+    mentioned: set[object] = set()
+    for member in members:
+        if isinstance(member, types.FunctionType):
+            mentioned.update(member.__code__.co_names)
+            for constant in member.__code__.co_consts:
+                mentioned.update(constant if isinstance(constant, tuple) else (constant,))
     return name in mentioned or hasattr(owner, "__getattr__")
 
 
-def execute_program(name: str, asked: protocol.Load) -> LoadedModule:
-    """Run the sources in order in one module, and then its driver.
+def execute_program(name: str, request: protocol.Load) -> LoadedModule:
+    """Run the sources in order in one module, and then the driver.
 
-    Whatever they raise is raised, SystemExit included.  A submission gets stand-ins for what it
-    misses, and runs again with them.
+    Every exception is passed on, including SystemExit.  If a submission misses a module, it runs
+    again with a stand-in.
     """
-    _beside.files = {file.name: file.content for file in asked.modules}
-    if _beside not in sys.meta_path:
-        sys.meta_path.insert(0, _beside)  # type: ignore[arg-type, unused-ignore]
-    module, stopped = _run_file(name, asked)
+    _helpers.files = {file.name: file.content for file in request.modules}
+    if _helpers not in sys.meta_path:
+        sys.meta_path.insert(0, _helpers)  # type: ignore[arg-type, unused-ignore]
+    module, errors = _run_sources(name, request)
+    others = support_files(request)
+    stopped = tuple(describe_exception(error, request.filename, others) for error in errors)
     driver = None
-    if asked.driver is not None:
+    if request.driver is not None:
         driver = _new_module(f"{name}_driver")
-        _run(asked.driver.tobytes(), driver, asked.driver_file)
-    return LoadedModule(module, driver, asked.filename, support_files(asked), stopped=stopped)
+        _run(request.driver.tobytes(), driver, request.driver_file)
+    return LoadedModule(module, driver, request.filename, others, stopped=stopped)
 
 
-def _run_file(
-    name: str, asked: protocol.Load
-) -> tuple[types.ModuleType, tuple[WireException, ...]]:
-    """Run a program's sources; return its module, and the exceptions that were passed over."""
-    module, errors = _new_module(name), list[BaseException]()
-    for file in _beside.files:
-        sys.modules.pop(file, None)  # of a program that was loaded before
-    sources = [source.tobytes() for source in asked.sources]
+def _run_sources(name: str, request: protocol.Load) -> tuple[types.ModuleType, list[BaseException]]:
+    """Run the sources of a program; return its module, and the exceptions that were ignored."""
+    module = _new_module(name)
+    errors: list[BaseException] = []
+    for helper in _helpers.files:
+        sys.modules.pop(helper, None)  # an earlier program may have imported another one
+    sources = [source.tobytes() for source in request.sources]
     for source in sources:
-        for piece in _pieces(source, asked.cells):
+        for cell in _cells(source, request.cells):
             try:
-                _run(piece, module, asked.filename, source)
+                _run(cell, module, request.filename, source)
             except BaseException as error:
-                if asked.stand_ins and missing_modules.stands_in_for(error):
-                    return _run_file(name, asked)
-                if not asked.keep or isinstance(error, MemoryError):
+                if request.stand_ins and missing_modules.stands_in_for(error):
+                    return _run_sources(name, request)
+                if not request.keep or isinstance(error, MemoryError):
                     raise
                 errors.append(error)
-                if not asked.skip:
+                if not request.skip:
                     break
-    found = [vars(module).get(function.partition(".")[0]) for function in asked.functions]
-    if errors and all(value is None for value in found):
+    functions = [vars(module).get(function.partition(".")[0]) for function in request.functions]
+    if errors and all(function is None for function in functions):
         raise errors[0]
-    if asked.stand_ins:
-        missed = list(filter(None, map(missing_modules.missing_import_error, found)))
-        if missed:
-            raise missed[0]
-        files = (file.tobytes() for file in _beside.files.values())
+    if request.stand_ins:
+        for function in functions:
+            import_error = missing_modules.missing_import_error(function)
+            if import_error is not None:
+                raise import_error
+        files = (file.tobytes() for file in _helpers.files.values())
         missing_modules.forbid_stand_ins(b"".join([*sources, *files]))
-    others = support_files(asked)
-    return module, tuple(describe_exception(error, asked.filename, others) for error in errors)
+    return module, errors
 
 
-def _pieces(source: bytes, cells: Sequence[int]) -> list[bytes]:
-    """Return a source, or its cells, each at the lines at which it stands; see `Load.cells`."""
-    if not cells:
+def _cells(source: bytes, line_numbers: Sequence[int]) -> list[bytes]:
+    """Return the cells of a source, each at its original lines; see `Load.cells`."""
+    if not line_numbers:
         return [source]
     lines = source.splitlines(keepends=True)
-    ends = [*(first - 1 for first in cells[1:]), len(lines)]
-    ranges = zip(cells, ends, strict=True)
+    ends = [*(first - 1 for first in line_numbers[1:]), len(lines)]
+    ranges = zip(line_numbers, ends, strict=True)
     return [b"\n" * first + b"".join(lines[first:end]) for first, end in ranges]
 
 
-def support_files(asked: protocol.Load) -> tuple[str, ...]:
-    """The files that a program is loaded with, besides its own."""
-    return (asked.driver_file, *(f"{beside.name}.py" for beside in asked.modules))
+def support_files(request: protocol.Load) -> tuple[str, ...]:
+    """Return the names of the files that are loaded with a program."""
+    return (request.driver_file, *(f"{module.name}.py" for module in request.modules))
 
 
 def _new_module(name: str) -> types.ModuleType:
@@ -193,44 +201,47 @@ def _new_module(name: str) -> types.ModuleType:
 
 
 def _run(source: bytes, module: types.ModuleType, filename: str, whole: bytes = b"") -> None:
-    """Run a source in a module; it may be a piece of a whole text."""
+    """Run a source in a module; `whole` is the text of the file if the source is only a cell."""
     module.__file__ = filename
     text = (whole or source).decode("utf-8", "replace")
     # Tracebacks, inspect.getsource and torch.jit read the lines here: there is no such file.
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     try:
-        code = _renamed(_compiled(source), filename)
-    except (SyntaxError, ValueError):  # raised again, with the file's name
-        code = _compiled_again(source, filename)
-    exec(code, vars(module))  # noqa: S102 this is what the process is for
+        code = _with_filename(_compile(source), filename)
+    except (SyntaxError, ValueError):
+        code = _compile_again(source, filename)
+    exec(code, vars(module))  # noqa: S102 running programs is the purpose of this process
 
 
-def _compiled_again(source: bytes, filename: str) -> types.CodeType:
-    """Compile a source that has failed to; its error names the file."""
+def _compile_again(source: bytes, filename: str) -> types.CodeType:
+    """Compile a source that failed to compile, for an error that names the file."""
     try:
-        return compile(_decoded(source), filename, "exec", dont_inherit=True)
+        return compile(_decode(source), filename, "exec", dont_inherit=True)
     except SyntaxError as error:
         error.filename = error.filename or filename  # it has none if the file cannot be decoded
         raise
 
 
-@functools.lru_cache(maxsize=8)  # many programs are layered over one, and have one driver
-def _compiled(source: bytes) -> types.CodeType:
-    return compile(_decoded(source), "", "exec", dont_inherit=True)
+@functools.lru_cache(maxsize=8)  # many programs share a reference and a driver
+def _compile(source: bytes) -> types.CodeType:
+    return compile(_decode(source), "", "exec", dont_inherit=True)
 
 
-def _renamed(code: types.CodeType, filename: str) -> types.CodeType:
-    """The same code, said to be of another file."""
-    inner = (_renamed(c, filename) if isinstance(c, types.CodeType) else c for c in code.co_consts)
-    return code.replace(co_filename=filename, co_consts=tuple(inner))
+def _with_filename(code: types.CodeType, filename: str) -> types.CodeType:
+    """Return the same code with another filename, as though compiled from that file."""
+    constants = tuple(
+        _with_filename(constant, filename) if isinstance(constant, types.CodeType) else constant
+        for constant in code.co_consts
+    )
+    return code.replace(co_filename=filename, co_consts=constants)
 
 
-def _decoded(source: bytes) -> str | bytes:
-    """The text of a source, which must be UTF-8; bytes where it says how it is encoded itself."""
+def _decode(source: bytes) -> str | bytes:
+    """Return the text of a source, which must be UTF-8; bytes if it declares its encoding."""
     if b"coding" in b"".join(source.splitlines()[:2]):
         return source
     try:
-        # As text, because of bytes some versions of Python count the columns of errors in bytes.
+        # Text, because some versions of Python count columns of errors in bytes if given bytes.
         return source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = source.count(b"\n", 0, error.start) + 1
@@ -239,12 +250,17 @@ def _decoded(source: bytes) -> str | bytes:
 
 
 def defined_functions(module: types.ModuleType) -> tuple[str, ...]:
-    """The public callables that the file defines, for 'found instead'."""
-    public = ((n, v) for n, v in vars(module).items() if callable(v) and not n.startswith("_"))
-    return tuple(n for n, v in public if getattr(v, "__module__", None) == module.__name__)[:20]
+    """Return the names of public callables that a file defines, to show with missing ones."""
+    names = []
+    for name, value in vars(module).items():
+        if not callable(value) or name.startswith("_"):
+            continue
+        if getattr(value, "__module__", None) == module.__name__:
+            names.append(name)
+    return tuple(names[:MAX_NAMES])
 
 
-_OF_A_STUB = {
+_STUB_INSTRUCTIONS = {
     "RESUME", "NOP", "COPY_FREE_VARS", "PUSH_NULL", "PRECALL", "CALL",
     "LOAD_CONST", "LOAD_GLOBAL", "RETURN_CONST", "RETURN_VALUE", "RAISE_VARARGS",
 }  # fmt: skip
@@ -255,33 +271,37 @@ def is_stub(value: object) -> bool:
     code = getattr(value, "__code__", None)
     if not isinstance(code, types.CodeType):
         return False
-    found = list(dis.get_instructions(code))
-    if any(one.opname not in _OF_A_STUB for one in found):
-        return False
-    loaded = {one.argval for one in found if one.opname == "LOAD_GLOBAL"}
-    constants = [one.argval for one in found if one.opname in {"LOAD_CONST", "RETURN_CONST"}]
-    if loaded:
-        return loaded == {"NotImplementedError"} and found[-1].opname == "RAISE_VARARGS"
+    constants: list[object] = []
+    names: set[object] = set()
+    for instruction in dis.get_instructions(code):
+        if instruction.opname not in _STUB_INSTRUCTIONS:
+            return False
+        if instruction.opname == "LOAD_GLOBAL":
+            names.add(instruction.argval)
+        elif instruction.opname in {"LOAD_CONST", "RETURN_CONST"}:
+            constants.append(instruction.argval)
+    if names:
+        return names == {"NotImplementedError"} and instruction.opname == "RAISE_VARARGS"
     return constants == [None]
 
 
 # -- steps ------------------------------------------------------------------------------------
 
-differentiate: list[Callable[..., Any]] = []  # torch's way: see `measure.autograd`
+differentiate: list[Callable[..., Any]] = []  # `measure.autograd` puts its function here
 
 
 def build_inputs(inputs: WireInputs) -> Namespace:
-    """Make fresh inputs that nobody else holds."""
-    return {name: layouts.build_input(given) for name, given in inputs.items()}
+    """Build new inputs, to which there are no other references."""
+    return {name: layouts.build_input(wire_input) for name, wire_input in inputs.items()}
 
 
 def perform_step(program: LoadedModule, step: WireStep, names: Namespace) -> Namespace:
-    """Carry out one step and return what it assigned; `names` is updated."""
-    given = [(a.keyword, _given(a, names)) for a in step.arguments]
+    """Carry out one step, update `names`, and return the assigned names."""
+    arguments = [(argument.keyword, argument_value(argument, names)) for argument in step.arguments]
     if step.owner == "judge":
-        given = [(keyword, without_tensors(values.snapshot(value))) for keyword, value in given]
-    args = [value for keyword, value in given if keyword is None]
-    kwargs = {keyword: value for keyword, value in given if keyword is not None}
+        arguments = [(keyword, without_tensors(values.snapshot(x))) for keyword, x in arguments]
+    args = [value for keyword, value in arguments if keyword is None]
+    kwargs = {keyword: value for keyword, value in arguments if keyword is not None}
     if step.owner == "torch":
         result = differentiate[0](step.arguments[0].name or "", *args, **kwargs)
     else:
@@ -291,10 +311,10 @@ def perform_step(program: LoadedModule, step: WireStep, names: Namespace) -> Nam
     return assigned
 
 
-def _given(argument: WireArgument, names: Namespace) -> Any:  # noqa: ANN401 whatever it is
-    """The value of an argument; a list is a new one for each call."""
+def argument_value(argument: WireArgument, names: Namespace) -> Any:  # noqa: ANN401 any value
+    """Return the value of an argument; a list is a new list for each call."""
     if argument.items is not None:
-        return [_given(item, names) for item in argument.items]
+        return [argument_value(item, names) for item in argument.items]
     return argument.literal if argument.name is None else names[argument.name]
 
 
@@ -302,62 +322,60 @@ def _assign(step: WireStep, result: object) -> Namespace:
     targets = step.targets
     if not step.unpack:
         return {targets[0]: result}
-    wanted = f"{len(targets)} results ({', '.join(targets)})"
+    expected = f"{len(targets)} results ({', '.join(targets)})"
     if not isinstance(result, (tuple, list)):
-        found = "None" if result is None else f"one {type_name(result)}"
-        raise StepFault(f"{step.function} returned {found}, expected {wanted}")
+        actual = "None" if result is None else f"one {type_name(result)}"
+        raise StepFault(f"{step.function} returned {actual}, expected {expected}")
     if len(result) != len(targets):
-        raise StepFault(
-            f"{step.function} returned a {type(result).__name__} of {len(result)}, "
-            f"expected {wanted}"
-        )
+        actual = f"a {type(result).__name__} of {len(result)}"
+        raise StepFault(f"{step.function} returned {actual}, expected {expected}")
     return dict(zip(targets, result, strict=True))
 
 
 def perform_steps(program: LoadedModule, steps: Sequence[WireStep], names: Namespace) -> None:
-    """Carry out steps one after another; raises Stopped by the first that fails."""
+    """Carry out steps one after another; the first one that fails raises StepFailed."""
     for index, step in enumerate(steps):
         try:
             perform_step(program, step, names)
-        except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
+        except BaseException as error:  # noqa: BLE001 the program may raise anything
             raise StepFailed(index, error) from None
 
 
-def run_timed(program: LoadedModule, asked: protocol.Timed) -> Outcome:
-    """Run the steps without looking at inputs, and tell the CPU time."""
-    names = build_inputs(asked.inputs)
+def run_timed(program: LoadedModule, request: protocol.Timed) -> Outcome:
+    """Run the steps and measure the CPU time; changed inputs are not noticed."""
+    names = build_inputs(request.inputs)
     start = time.process_time_ns()
-    perform_steps(program, asked.steps, names)
+    perform_steps(program, request.steps, names)
     spent = time.process_time_ns() - start
-    return Outcome({n: values.snapshot(names[n]) for n in asked.want}, spent=spent)
+    return Outcome({name: values.snapshot(names[name]) for name in request.want}, spent=spent)
 
 
-def run_in_lockstep(program: LoadedModule, asked: Run) -> Outcomes:
-    """Run the same steps on one or more sets of inputs in lockstep, as callers in turn would."""
-    runs = [ObservedRun(program, asked, inputs) for inputs in asked.inputs]
-    for index in range(len(asked.steps)):
-        for one in runs:
-            one.advance(index)
-    common = {
+def run_in_lockstep(program: LoadedModule, request: Run) -> Outcomes:
+    """Run each step on every set of inputs before the next step, as callers in turn would."""
+    runs = [ObservedRun(program, request, inputs) for inputs in request.inputs]
+    for index in range(len(request.steps)):
+        for run in runs:
+            run.advance(index)
+    shared_results = {
         name
-        for name in asked.want
-        for a, b in itertools.combinations(runs, 2)
-        if values.share_memory(a.results.get(name), b.results.get(name))
+        for name in request.want
+        for left, right in itertools.combinations(runs, 2)
+        if values.share_memory(left.results.get(name), right.results.get(name))
     }
-    return Outcomes(tuple(one.outcome() for one in runs), tuple(sorted(common)))
+    return Outcomes(tuple(run.outcome() for run in runs), tuple(sorted(shared_results)))
 
 
 class ObservedRun:
-    """One run of the steps, which looks at inputs and earlier results after each."""
+    """A run of the steps that compares inputs and earlier results after each step."""
 
-    def __init__(self, program: LoadedModule, asked: Run, inputs: WireInputs) -> None:
+    def __init__(self, program: LoadedModule, request: Run, inputs: WireInputs) -> None:
         self.program = program
-        self.asked = asked
-        self.lent = build_inputs(inputs)
-        self.names = dict(self.lent)
-        self.before = {name: values.fingerprint(value) for name, value in self.lent.items()}
+        self.request = request
+        self.inputs = build_inputs(inputs)
+        self.names = dict(self.inputs)
+        self.fingerprints = {name: values.fingerprint(x) for name, x in self.inputs.items()}
         self.results: Namespace = {}
-        self.first_seen: Namespace = {}
+        self.snapshots: Namespace = {}  # of results, when they were assigned
         self.changed: dict[str, int] = {}  # the first step that changed an input
         self.stale: dict[str, int] = {}  # the first step that changed an earlier result
         self.shared: list[tuple[str, str]] = []
@@ -365,43 +383,54 @@ class ObservedRun:
     def advance(self, index: int) -> None:
         """Carry out the next step."""
         try:
-            assigned = perform_step(self.program, self.asked.steps[index], self.names)
-            for name, before in self.before.items():
-                if name not in self.changed and values.fingerprint(self.lent[name]) != before:
-                    self.changed[name] = index
-            self._look_back(index)
-            for name in [n for n in assigned if n in self.asked.want]:
-                value = self.results[name] = assigned[name]
-                self.first_seen[name] = values.snapshot(value)  # may run code of its class
-                for lent, given in self.lent.items():
-                    if values.share_memory(value, given):
-                        self.shared.append((name, lent))
-        except BaseException as error:  # noqa: BLE001 whatever it is, it is the program's
+            assigned = perform_step(self.program, self.request.steps[index], self.names)
+            self._note_changed_inputs(index)
+            self._note_stale_results(index)
+            for name in assigned:
+                if name in self.request.want:
+                    self._add_result(name, assigned[name])
+        except BaseException as error:  # noqa: BLE001 the program may raise anything
             raise StepFailed(index, error) from None
 
-    def _look_back(self, index: int) -> None:
+    def _note_changed_inputs(self, index: int) -> None:
+        for name, before in self.fingerprints.items():
+            if name not in self.changed and values.fingerprint(self.inputs[name]) != before:
+                self.changed[name] = index
+
+    def _note_stale_results(self, index: int) -> None:
         for name, value in self.results.items():
-            seen = self.first_seen[name]
-            if name not in self.stale and not values.same_bits(values.snapshot(value), seen):
+            before = self.snapshots[name]
+            if name not in self.stale and not values.same_bits(values.snapshot(value), before):
                 self.stale[name] = index
 
+    def _add_result(self, name: str, value: object) -> None:
+        self.results[name] = value
+        self.snapshots[name] = values.snapshot(value)  # may run code of its class
+        for input_name, input_value in self.inputs.items():
+            if values.share_memory(value, input_value):
+                self.shared.append((name, input_name))
+
     def outcome(self) -> Outcome:
-        """What it came to."""
-        self._look_back(len(self.asked.steps))
+        """Return the results, and how the run changed inputs and earlier results."""
+        self._note_stale_results(len(self.request.steps))
         return Outcome(
-            self.first_seen,
-            tuple((step, name) for name, step in self.changed.items()),
-            tuple(self.stale.items()),
-            tuple(self.shared),
+            values=self.snapshots,
+            changed=tuple((step, name) for name, step in self.changed.items()),
+            stale=tuple(self.stale.items()),
+            shared=tuple(self.shared),
         )
 
 
 def describe_exception(
     error: BaseException, filename: str, others: Collection[str] = (), after: str = ""
 ) -> WireException:
-    """Return an exception of a program as data; `others` are the files that it was loaded with.
+    """Return an exception of a program as data.
 
-    It was raised `after` the driver took this name of the program.
+    Args:
+        error: the exception.
+        filename: of the program.
+        others: the files that were loaded with the program.
+        after: the name that the driver read last from the program.
     """
     frames, where = _frames(error, filename, others)
     column: int | None = None
@@ -413,27 +442,39 @@ def describe_exception(
     elif isinstance(error, SyntaxError) and error.filename == filename:
         line = error.lineno or 0
         source = error.text or linecache.getline(filename, line)
-        # No line is known where the file cannot be decoded.
+        # There is no line number if the file cannot be decoded.
         frames = ((line, "", (source or "").rstrip("\r\n")),) if line else ()
         column = error.offset
         message = str(error.msg)[:MAX_MESSAGE]
     else:
         message = exception_text(error)
-    memory = isinstance(error, MemoryError)
-    own = (frame for frame, _ in traceback_frames(error) if frame.f_code.co_filename == filename)
-    first = next(own, None)
-    given = "" if first is None else values.describe_arguments(first)[:MAX_MESSAGE]
-    where = where[:MAX_MESSAGE]
-    return WireException(type_name(error), message, frames, column, memory, where, after, given)
+    return WireException(
+        type=type_name(error),
+        message=message,
+        frames=frames,
+        column=column,
+        memory=isinstance(error, MemoryError),
+        where=where[:MAX_MESSAGE],
+        after=after,
+        given=_first_arguments(error, filename),
+    )
+
+
+def _first_arguments(error: BaseException, filename: str) -> str:
+    """Describe the arguments of the outermost call in a file."""
+    for frame, _ in traceback_frames(error):
+        if frame.f_code.co_filename == filename:
+            return values.describe_arguments(frame)[:MAX_MESSAGE]
+    return ""
 
 
 def exception_text(error: BaseException) -> str:
-    """What an exception says of itself."""
+    """Return the message of an exception."""
     try:
         if isinstance(error, SystemExit):
             code = "" if error.code is None else repr(error.code)
             return f"the code called sys.exit({code})"[:MAX_MESSAGE]
-        return str.__getitem__(str(error), slice(MAX_MESSAGE))  # a subclass of str has no say
+        return str.__getitem__(str(error), slice(MAX_MESSAGE))  # str may be subclassed
     except BaseException:  # noqa: BLE001 a hostile __str__ may raise anything
         return "(its text cannot be shown)"
 
@@ -441,24 +482,25 @@ def exception_text(error: BaseException) -> str:
 def _frames(
     error: BaseException, filename: str, others: Collection[str]
 ) -> tuple[tuple[tuple[int, str, str], ...], str]:
-    """The frames of the program's own file, and where in it or another file the last is."""
+    """Return the frames in the file of the program, and the place of the last in any file."""
     frames: list[tuple[int, str, str]] = []
     where = ""
     for frame, line in traceback_frames(error):
         file = frame.f_code.co_filename
-        text = linecache.getline(file, line).strip() if file in {*others, filename} else ""
-        if file in {*others, filename}:
-            where = f"{file}:{line}: {text}"
+        if file not in {*others, filename}:
+            continue
+        text = linecache.getline(file, line).strip()
+        where = f"{file}:{line}: {text}"
         if file == filename:
             frames.append((line, frame.f_code.co_name, text))
-            if len(frames) > 4 * MAX_FRAMES:  # endless recursion: the innermost are no news
+            if len(frames) > 4 * MAX_FRAMES:  # endless recursion: inner frames add nothing
                 break
     return tuple(frames[-MAX_FRAMES:]), where
 
 
 def traceback_frames(error: BaseException) -> Iterator[tuple[types.FrameType, int]]:
-    """The frames and lines through which an exception went, the outermost first."""
-    at = BaseException.__dict__["__traceback__"].__get__(error)
-    while at is not None:
-        yield at.tb_frame, at.tb_lineno
-        at = at.tb_next
+    """Yield the frames and line numbers of a traceback, the outermost first."""
+    traceback = BaseException.__dict__["__traceback__"].__get__(error)
+    while traceback is not None:
+        yield traceback.tb_frame, traceback.tb_lineno
+        traceback = traceback.tb_next
