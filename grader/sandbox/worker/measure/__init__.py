@@ -1,1 +1,1 @@
-"""What a run keeps, takes and multiplies, counted inside the process that runs it."""
+"""Measurements of a run, made in its process: memory kept, memory allocated, matmul FLOPs."""

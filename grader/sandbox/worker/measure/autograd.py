@@ -1,7 +1,7 @@
-"""Counts of an autograd graph: bytes saved, alive, at the peak; matmul FLOPs; a tensor's origin.
+"""Measure an autograd graph: bytes saved, alive and at the peak, matmul FLOPs, origin of a tensor.
 
-All are exact at the granularity of one dispatched operation, repeat to the byte, and read the same
-on every machine.  Scratch memory inside one kernel is not seen.
+The counts are exact for each dispatched operation, and are equal in every run and on every machine.
+Scratch memory inside a kernel is not counted.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from ..limits import MAX_COURSE_POINTS, MAX_PRODUCTS
 from ..protocol import MatmulCount, Measure, Measured, WireStep
 from ..steps import LoadedModule, Namespace, StepFault
 from ..wire import type_name
-from . import kept_memory as keeping
+from .kept_memory import describe_kept
 
 TorchTensor = torch.Tensor
-GraphValue = Any  # of torch's own types, or anything at all
+GraphValue = Any  # an object of torch, or an argument of an operation
 
-# Bytes of Python objects that a forward may leave behind without being asked.
-OWN_OBJECTS = 256 << 10
+MAX_DETAILS = 8  # allocations that a reply lists
+OWN_OBJECTS = 256 << 10  # bytes of Python objects of a graph, which are not counted
 
-# Where the factors of a product are among the arguments.
-_FACTORS = {
+# Index of the first factor among the arguments of a matmul.
+_FIRST_FACTOR = {
     **dict.fromkeys(("mm", "bmm", "mv", "dot", "vdot"), 0),
     **dict.fromkeys(("addmm", "addmm_", "baddbmm", "baddbmm_", "addmv", "addmv_"), 1),
     **dict.fromkeys(("addr", "addr_"), 1),
@@ -47,132 +47,141 @@ _VIEWS = (
 
 
 def vjp(name: str, y: object, cotangent: TorchTensor | None = None, *inputs: TorchTensor) -> Any:  # noqa: ANN401 a tuple or one result
-    """Gradients of <y, cotangent> with respect to the inputs; None where there is none.
+    """Return the gradients of <y, cotangent> with respect to the inputs; None for unused ones.
 
-    The graph is kept, so that a second call is a second backward.
+    The graph is kept, so a second call is a second backward.
 
     Raises:
-        StepFault: `y`, of that name, is no ordinary tensor, has another shape than its cotangent,
-            or has no graph; in the question's words, where torch would use its own.
+        StepFault: `y` is not an ordinary tensor, its shape is not that of the cotangent, or it has
+            no graph.  The message calls it by `name`, as the question does.
     """
     if not isinstance(y, TorchTensor):
-        found = "None" if y is None else f"a {type_name(y)}"
-        raise StepFault(f"{name} is {found}, expected a tensor")
+        actual = "None" if y is None else f"a {type_name(y)}"
+        raise StepFault(f"{name} is {actual}, expected a tensor")
     if y.layout != torch.strided or y.device.type == "meta":
         raise StepFault(f"{name} is a tensor without ordinary memory ({y.layout}, {y.device.type})")
     if cotangent is not None and y.shape != cotangent.shape:
         raise StepFault(f"{name} has shape {tuple(y.shape)}, expected {tuple(cotangent.shape)}")
-    wanted = [t for t in inputs if t.requires_grad]
-    if wanted and not y.requires_grad:
-        raise StepFault(f"{name} has no graph: nothing can flow back through it")
-    if not wanted:
+    leaves = [x for x in inputs if x.requires_grad]
+    if not leaves:
         return tuple(None for _ in inputs)
+    if not y.requires_grad:
+        raise StepFault(f"{name} has no graph: nothing can flow back through it")
     if cotangent is None:
-        some = iter(torch.autograd.grad(y, wanted, retain_graph=True, allow_unused=True))
-    else:  # what `grad` ends in: to compare shapes, as above, it imports sympy, 0.2 s
+        computed = iter(torch.autograd.grad(y, leaves, retain_graph=True, allow_unused=True))
+    else:  # `grad` does the same, but imports sympy to compare shapes, which takes 0.2 s
         run_backward = torch.autograd.graph._engine_run_backward
-        some = iter(run_backward((y,), (cotangent,), True, False, tuple(wanted), True, False))
-    grads = tuple(next(some) if t.requires_grad else None for t in inputs)
+        computed = iter(run_backward((y,), (cotangent,), True, False, tuple(leaves), True, False))
+    grads = tuple(next(computed) if x.requires_grad else None for x in inputs)
     return grads if len(grads) != 1 else grads[0]
 
 
 stepping.differentiate[:] = [vjp]
 
 
-def measure_graph(program: LoadedModule, asked: Measure) -> Measured:
+def measure_graph(program: LoadedModule, request: Measure) -> Measured:
     """Measure one quantity of a run, in bytes or FLOPs, or the origin of a result as a text.
 
-    The `quantity` is `saved`, `live`, `peak`, `flops`, `graph` or `cuda-peak`; the first two look
-    at the steps before the first backward only, and `graph` at the result `of`; `without` are
-    inputs whose storages are not counted as saved.
+    The quantity is `saved`, `live`, `peak`, `flops`, `graph` or `cuda-peak`.  For `saved`, `live`
+    and `graph`, backward steps are left out.  `graph` is the origin of the result `of`; storages of
+    the inputs `without` do not count as saved.
     """
-    forward = [step for step in asked.steps if step.owner != "torch"]
-    names = stepping.build_inputs(asked.inputs)
-    match asked.quantity:
+    forward = [step for step in request.steps if step.owner != "torch"]
+    names = stepping.build_inputs(request.inputs)
+    match request.quantity:
         case "saved":
-            return _saved(program, forward, names, asked.without)
+            return _measure_saved(program, forward, names, request.without)
         case "live":
-            return _live(program, forward, names)
+            return _measure_live(program, forward, names)
         case "graph":
             stepping.perform_steps(program, forward, names)
-            return Measured(graph_origin(names[asked.of], program.module.__name__))
+            return Measured(graph_origin(names[request.of], program.module.__name__))
         case "cuda-peak":
-            return Measured(_cuda_peak(program, asked.steps, names))
-    counts = asked.quantity == "flops"
-    if counts:  # a table: now, not in the middle of a measurement
-        importlib.import_module("torch.utils.flop_counter")
+            return Measured(_cuda_peak(program, request.steps, names))
+        case "flops":
+            return _measure_flops(program, request.steps, names)
     gc.freeze()
-    meter = Meter(count_flops=counts)
+    meter = Meter()
     with meter:
-        stepping.perform_steps(program, asked.steps, names)
-    products = tuple(MatmulCount(*sizes, times) for sizes, times in meter.products.items())
-    if meter.unnamed or len(products) > MAX_PRODUCTS:  # not products of matrices alone, or varied
-        products = ()
-    if counts:
-        return Measured(meter.flops, elements=meter.elements, products=products)
+        stepping.perform_steps(program, request.steps, names)
     largest, course = meter.memory_course()
     return Measured(meter.peak, largest, course=course)
 
 
-def _saved(
+def _measure_flops(program: LoadedModule, steps: Sequence[WireStep], names: Namespace) -> Measured:
+    importlib.import_module("torch.utils.flop_counter")  # now, not during the measurement
+    gc.freeze()
+    meter = Meter(count_flops=True)
+    with meter:
+        stepping.perform_steps(program, steps, names)
+    products = tuple(MatmulCount(*sizes, times) for sizes, times in meter.products.items())
+    if meter.has_other_flops or len(products) > MAX_PRODUCTS:
+        products = ()
+    return Measured(meter.flops, elements=meter.elements, products=products)
+
+
+def _measure_saved(
     program: LoadedModule, steps: Sequence[WireStep], names: Namespace, without: Sequence[str]
 ) -> Measured:
-    given = {name: value for name, value in names.items() if isinstance(value, TorchTensor)}
-    ignored = {storage_key(given[name]) for name in without if name in given}
-    # Of an input its own values count, not what lies between them in memory.
-    lent = {storage_key(t): t.numel() * t.element_size() for t in given.values()}
-    found: dict[int, tuple[int, str]] = {}
-    kept: list[TorchTensor] = []  # a freed storage's identity must not be met again
+    inputs = {name: value for name, value in names.items() if isinstance(value, TorchTensor)}
+    ignored = {storage_key(inputs[name]) for name in without if name in inputs}
+    # The gaps between the elements of a strided input do not count.
+    input_bytes = {storage_key(x): x.numel() * x.element_size() for x in inputs.values()}
+    storages: dict[int, tuple[int, str]] = {}
+    saved: list[TorchTensor] = []  # otherwise a new storage could get the key of a freed one
 
     def pack(tensor: TorchTensor) -> TorchTensor:
-        kept.append(tensor.detach())
+        saved.append(tensor.detach())
         key = storage_key(tensor)
         if key not in ignored:
-            size, words = storage_size(tensor)
-            found.setdefault(key, (min(size, lent.get(key, size)), words))
+            size, text = storage_size(tensor)
+            storages.setdefault(key, (min(size, input_bytes.get(key, size)), text))
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         stepping.perform_steps(program, steps, names)
-    return _measured(list(found.values()), keeping.describe_kept(kept, names))
+    return _measured(list(storages.values()), describe_kept(saved, names))
 
 
-def _live(program: LoadedModule, steps: Sequence[WireStep], names: Namespace) -> Measured:
-    """Bytes made by the forward steps and alive after them, torch and numpy, less the results."""
-    gc.freeze()  # so that the collection below looks at this run's objects only
-    given = set(names)
+def _measure_live(program: LoadedModule, steps: Sequence[WireStep], names: Namespace) -> Measured:
+    """Measure bytes that the forward steps leave alive in torch and numpy, without the results."""
+    gc.freeze()  # the collection below then visits only objects of this run
+    input_names = set(names)
     tracemalloc.start()
     try:
         with Meter() as meter:
             stepping.perform_steps(program, steps, names)
-        for tensor in tensors_in([value for name, value in names.items() if name not in given]):
-            meter.forget_storage(storage_key(tensor))  # the caller's results
+        results = [value for name, value in names.items() if name not in input_names]
+        for tensor in tensors_in(results):
+            meter.forget_storage(storage_key(tensor))
         gc.collect()
-        outside = tracemalloc.get_traced_memory()[0]
+        outside_torch = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    # The interpreter's own objects for a graph are a few kilobytes; arrays hidden in numpy are not.
-    hidden = outside if outside > OWN_OBJECTS else 0
-    alive = [(size, words) for _, size, words, _ in meter.alive.values()]
-    return _measured(alive, keeping.describe_kept(meter.live_storages(), names), hidden)
+    # Python objects of a graph take a few kilobytes.  More than that are arrays hidden in numpy.
+    hidden = outside_torch if outside_torch > OWN_OBJECTS else 0
+    alive = [(size, text) for _, size, text, _ in meter.alive.values()]
+    return _measured(alive, describe_kept(meter.live_storages(), names), hidden)
 
 
-def _measured(found: list[tuple[int, str]], kept: tuple[str, ...], hidden: int = 0) -> Measured:
-    """What is kept in storages of so many bytes, the largest in words, and beside them."""
-    largest = tuple((words, size) for size, words in sorted(found, reverse=True)[:8])
-    return Measured(sum(size for size, _ in found) + hidden, largest, kept=kept)
+def _measured(storages: list[tuple[int, str]], kept: tuple[str, ...], hidden: int = 0) -> Measured:
+    """Return the total bytes of storages and hidden memory, and the largest storages."""
+    largest = sorted(storages, reverse=True)[:MAX_DETAILS]
+    return Measured(
+        value=sum(size for size, _ in storages) + hidden,
+        details=tuple((text, size) for size, text in largest),
+        kept=kept,
+    )
 
 
 def _cuda_peak(program: LoadedModule, steps: Sequence[WireStep], names: Namespace) -> int:
-    """Peak of `torch.cuda.max_memory_allocated` over what was allocated before the run."""
+    """Return the peak of allocated CUDA memory, less the memory allocated before the run."""
     device = torch.device("cuda")
-    moved = {
-        name: value.detach().to(device).requires_grad_(value.requires_grad)
-        if isinstance(value, TorchTensor)
-        else value
-        for name, value in names.items()
-    }
-    # Workspaces of the matmul library, one a thread, and so of backward's too, are not the run's.
+    moved = dict(names)
+    for name, value in names.items():
+        if isinstance(value, TorchTensor):
+            moved[name] = value.detach().to(device).requires_grad_(value.requires_grad)
+    # The first run allocates workspaces of the matmul library, one for each thread.
     stepping.perform_steps(program, steps, dict(moved))
     torch.cuda.synchronize()
     gc.collect()
@@ -185,11 +194,11 @@ def _cuda_peak(program: LoadedModule, steps: Sequence[WireStep], names: Namespac
 
 
 def graph_origin(value: object, module: str) -> str:
-    """Say which node made a tensor, looking through views of it.
+    """Return the node that made a tensor, ignoring views of it.
 
     Returns:
-        `own` when it is an `autograd.Function` that the submission defines; else the node's name,
-        or `none` when there is no graph, or the type's name when it is not a tensor.
+        `own` if the node is an `autograd.Function` that the submission defines, otherwise the name
+        of the node; `none` if there is no graph; the name of the type if it is not a tensor.
     """
     if not isinstance(value, TorchTensor):
         return type(value).__name__
@@ -207,107 +216,132 @@ def graph_origin(value: object, module: str) -> str:
 
 
 def tensors_in(value: object) -> list[TorchTensor]:
-    """Every tensor in a value, however nested."""
+    """Return every tensor in a nested value."""
     return [leaf for leaf in tree_leaves(value) if isinstance(leaf, TorchTensor)]
 
 
 def storage_key(tensor: TorchTensor) -> int:
-    """What is the same for all tensors on the same memory, while that lives."""
+    """Return a number that tensors on the same memory share while the memory is alive."""
     return int(tensor.untyped_storage()._cdata)
 
 
 def storage_size(tensor: TorchTensor) -> tuple[int, str]:
-    """The bytes of a tensor's storage, and its shape and dtype in words."""
-    words = f"{tuple(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}"
-    return tensor.untyped_storage().nbytes(), words
+    """Return the bytes of the storage of a tensor, and a text with its shape and dtype."""
+    text = f"{tuple(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}"
+    return tensor.untyped_storage().nbytes(), text
 
 
 class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base is untyped
-    """Counts the bytes of every storage made while it is on, until it is freed, and matmul FLOPs.
+    """Counts matmul FLOPs, and the bytes of new storages until they are freed.
 
-    It holds a weak reference to each storage, so whatever keeps one alive (the graph, an attribute
-    of ctx, a global, a closure) is counted, and nothing is kept alive by counting.
+    Only weak references are held.  So a storage counts as long as anything keeps it alive (the
+    graph, an attribute of ctx, a global, a closure), and counting itself keeps none alive.
     Technique: `torch/distributed/_tools/mem_tracker.py`.
     """
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """False spares the import of torch._dynamo, 0.7 s, for a mode that is never compiled."""
+        """Return False: this mode is never compiled, and importing torch._dynamo takes 0.7 s."""
         return False
 
     def __init__(self, *, count_flops: bool = False) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.live = self.peak = self.flops = 0
+        self.live = 0  # bytes
+        self.peak = 0  # bytes
+        self.flops = 0
         self.elements = 0  # written by operations that are not matmuls
         self.products: Counter[tuple[int, int, int, int]] = Counter()
-        self.unnamed = False  # whether something else was multiplied: a convolution, attention
-        # By storage: what tells whether it lives, its bytes, these in words, its dtype.
+        self.has_other_flops = False  # of a convolution or attention
+        # Maps the key of a storage to its weak reference, bytes, description and dtype.
         self.alive: dict[int, tuple[GraphValue, int, str, torch.dtype]] = {}
         self.count_flops = count_flops
-        self.events: list[tuple[str, int]] = []  # storages in words, bytes; below 0: freed
+        self.events: list[tuple[str, int]] = []  # description and bytes, negative if freed
 
     def __torch_dispatch__(
         self, func: GraphValue, types: GraphValue, args: GraphValue = (), kwargs: GraphValue = None
     ) -> GraphValue:
         kwargs = kwargs or {}
-        known = {storage_key(t) for t in tensors_in((args, kwargs))}
+        argument_keys = {storage_key(tensor) for tensor in tensors_in((args, kwargs))}
         out = func(*args, **kwargs)
-        made = [t for t in tensors_in(out) if storage_key(t) not in known]
-        for tensor in made:
+        new_tensors = [t for t in tensors_in(out) if storage_key(t) not in argument_keys]
+        for tensor in new_tensors:
             if storage_key(tensor) not in self.alive:
-                self._see(tensor)
+                self._add_storage(tensor)
         flops = self._matmul_flops(func, args, kwargs, out) if self.count_flops else 0
-        self.flops += flops
-        self.elements += 0 if flops else sum(t.numel() for t in made)
+        if flops:
+            self.flops += flops
+        else:
+            self.elements += sum(tensor.numel() for tensor in new_tensors)
         return out
 
     def _matmul_flops(
         self, func: GraphValue, args: GraphValue, kwargs: GraphValue, out: GraphValue
     ) -> int:
-        """FLOPs of one operation, two a multiply-add; 0 for everything element-wise."""
+        """Return the FLOPs of one operation: 2 per multiply-add, 0 if it is element-wise."""
         from torch.utils.flop_counter import flop_registry
 
         name = func._overloadpacket.__name__
-        if name in _FACTORS:
-            a, b = args[_FACTORS[name] : _FACTORS[name] + 2]
-            batch = int(a.shape[0]) if a.dim() == 3 else 1
-            rows = int(a.shape[-2]) if a.dim() > 1 else 1
-            sizes = batch, rows, int(a.shape[-1]), int(b.shape[-1]) if b.dim() > 1 else 1
-            if name.startswith("addr"):
-                sizes = 1, int(a.shape[0]), 1, int(b.shape[0])
+        if name in _FIRST_FACTOR:
+            first = _FIRST_FACTOR[name]
+            sizes = _product_sizes(name, *args[first : first + 2])
             self.products[sizes] += 1
             return 2 * math.prod(sizes)
-        name = _FUSED if name.startswith(_FUSED) else name
+        if name.startswith(_FUSED):
+            name = _FUSED
         count = flop_registry.get(getattr(torch.ops.aten, name, None))
         flops = int(count(*args, **kwargs, out_val=out)) if count is not None else 0
-        self.unnamed |= flops > 0
+        if flops > 0:
+            self.has_other_flops = True
         return flops
 
-    def _see(self, tensor: TorchTensor) -> None:
-        storage, key = tensor.untyped_storage(), storage_key(tensor)
-        size, words = storage_size(tensor)
-        alive = weakref.ref(storage, lambda _: self.forget_storage(key))
-        self.alive[key] = alive, size, words, tensor.dtype
+    def _add_storage(self, tensor: TorchTensor) -> None:
+        key = storage_key(tensor)
+        size, text = storage_size(tensor)
+        storage = weakref.ref(tensor.untyped_storage(), lambda _: self.forget_storage(key))
+        self.alive[key] = (storage, size, text, tensor.dtype)
         self.live += size
         self.peak = max(self.peak, self.live)
-        self.events.append((words, size))
+        self.events.append((text, size))
 
     def forget_storage(self, key: int) -> None:
-        """Count a storage no more."""
+        """Stop counting a storage."""
         if entry := self.alive.pop(key, None):
-            self.live -= entry[1]
-            self.events.append((entry[2], -entry[1]))
+            _, size, text, _ = entry
+            self.live -= size
+            self.events.append((text, -size))
 
     def memory_course(self) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
-        """The largest of what is alive at the peak, and the bytes alive at `MAX_COURSE_POINTS` times."""
-        totals, held = [*accumulate(size for _, size in self.events)], Counter[str]()
-        for words, size in self.events[: totals.index(self.peak) + 1] if totals else ():
-            held[words] += size
-        each = -(-len(totals) // MAX_COURSE_POINTS) or 1
-        highest = (max(totals[at : at + each]) for at in range(0, len(totals), each))
-        return tuple((+held).most_common(8)), tuple(highest)
+        """Return the largest storages at the peak, and the bytes alive over the run.
+
+        The run is cut into at most `MAX_COURSE_POINTS` intervals, each with its maximum.
+        """
+        totals = list(accumulate(size for _, size in self.events))
+        if not totals:
+            return (), ()
+        at_peak = Counter[str]()
+        for text, size in self.events[: totals.index(self.peak) + 1]:
+            at_peak[text] += size
+        interval = math.ceil(len(totals) / MAX_COURSE_POINTS)
+        maxima = [
+            max(totals[start : start + interval]) for start in range(0, len(totals), interval)
+        ]
+        return tuple((+at_peak).most_common(MAX_DETAILS)), tuple(maxima)
 
     def live_storages(self) -> list[TorchTensor]:
-        """What is alive, as flat tensors."""
-        found = [(alive(), dtype) for alive, _, _, dtype in self.alive.values()]
-        return [torch.empty(0, dtype=dtype).set_(s) for s, dtype in found if s is not None]
+        """Return the storages that are alive, as flat tensors."""
+        storages = [(storage(), dtype) for storage, _, _, dtype in self.alive.values()]
+        return [
+            torch.empty(0, dtype=dtype).set_(storage)
+            for storage, dtype in storages
+            if storage is not None
+        ]
+
+
+def _product_sizes(name: str, left: TorchTensor, right: TorchTensor) -> tuple[int, int, int, int]:
+    """Return the batch size, rows, inner size and columns of a product of matrices or vectors."""
+    if name.startswith("addr"):
+        return 1, int(left.shape[0]), 1, int(right.shape[0])
+    batch = int(left.shape[0]) if left.dim() == 3 else 1
+    rows = int(left.shape[-2]) if left.dim() > 1 else 1
+    columns = int(right.shape[-1]) if right.dim() > 1 else 1
+    return batch, rows, int(left.shape[-1]), columns

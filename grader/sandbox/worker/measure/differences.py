@@ -1,8 +1,8 @@
-"""Numerical gradients of a run's result by Ridders' method.
+"""Compute numerical gradients of a result by Ridders' method.
 
-Central differences at four step sizes, extrapolated to step zero; the tableau also says how far to
-trust each entry.  Run on the reference, so that a gradient is never held against the forward it
-came with.
+Central differences at four step sizes are extrapolated to step zero.  The tableau also estimates
+the error of each entry.  They are computed with the reference, because the forward of a submission
+may be wrong.
 
 Source: Ridders, "Accurate computation of F'(x) and F'(x)F''(x)", Adv. Eng. Software 4(2), 1982;
 Press et al., Numerical Recipes, section 5.7.
@@ -21,82 +21,92 @@ from ..protocol import Differentiate, Gradients
 from ..steps import LoadedModule
 from ..wire import Array, Tensor
 
-LEVELS = 4
-SHRINK = 2.0
-FIRST_STEP = 0.05  # of the input's deviation: measured best over pooling, conv, softmax, norm
+LEVELS = 4  # step sizes
+SHRINK = 2.0  # factor from one step size to the next
+FIRST_STEP = 0.05  # in standard deviations of the input: best for pooling, conv, softmax, norm
 
 
-def differentiate_numerically(program: LoadedModule, asked: Differentiate) -> Gradients:
-    """Differentiate <cotangent, result> with respect to each entry of the named inputs.
+def differentiate_numerically(program: LoadedModule, request: Differentiate) -> Gradients:
+    """Differentiate <cotangent, result> with respect to each entry of the inputs in `want`.
 
-    `steps` are those that produce the result `of`, and no others; inputs that are wanted hold
-    float64 arrays, left as they are; `cotangent` is shaped like the result, or None for a scalar;
-    `kinks` says that the function is piecewise smooth: then every step stays below a quarter of the
-    smallest gap between two values of the input, so that no difference crosses a kink.
+    Only the steps that compute the result `of` are passed.  The inputs in `want` are float64
+    arrays, which are unchanged afterwards.  `cotangent` has the shape of the result, or is None for
+    a scalar.  If the function has `kinks`, each step is at most a quarter of the smallest gap
+    between two values of the input, so no difference crosses a kink.
 
     Returns:
-        By input: `value`, shaped like the input, NaN where an entry is not finite; `error`, the
+        For each input: `value`, the gradient, NaN for entries that are not finite; `error`, the
         estimated absolute error of each entry.
     """
 
     def evaluate() -> Array:
-        names = stepping.build_inputs(asked.inputs)
-        stepping.perform_steps(program, asked.steps, names)
-        out = np.asarray(_array(values.snapshot(names[asked.of])), np.float64)
-        return out if asked.cotangent is None else out * asked.cotangent
+        names = stepping.build_inputs(request.inputs)
+        stepping.perform_steps(program, request.steps, names)
+        result = np.asarray(_array(values.snapshot(names[request.of])), np.float64)
+        return result if request.cotangent is None else result * request.cotangent
 
-    found = {}
-    for name in asked.want:
-        x = _array(asked.inputs[name].value)
-        value, error = np.full(x.shape, np.nan), np.zeros(x.shape)
-        finite = np.isfinite(x)
-        first = _first_step(x[finite], kinks=asked.kinks) if finite.any() else 0.0
+    gradients = {}
+    for name in request.want:
+        x = _array(request.inputs[name].value)
+        gradient = np.full(x.shape, np.nan)
+        error = np.zeros(x.shape)
+        is_finite = np.isfinite(x)
+        step = _first_step(x[is_finite], kinks=request.kinks) if is_finite.any() else 0.0
         for index in np.ndindex(*x.shape):
-            if finite[index]:
-                value[index], error[index] = _ridders(evaluate, x, index, first)
-        found[name] = {"value": value, "error": error}
-    return Gradients(found)
+            if is_finite[index]:
+                gradient[index], error[index] = _ridders(evaluate, x, index, step)
+        gradients[name] = {"value": gradient, "error": error}
+    return Gradients(gradients)
 
 
 def _array(value: Any) -> Any:  # noqa: ANN401 an array, a number, or a tensor as data
     return value.values if isinstance(value, Tensor) else value
 
 
-def _first_step(finite: Array, *, kinks: bool) -> float:
-    spread = float(finite.std()) or max(1.0, float(np.abs(finite).max()))
-    apart = np.diff(np.sort(finite))  # not np.unique, which imports numpy.ma, 15 ms
-    apart = apart[apart > 0]
-    gap = float(apart.min()) / 4 if kinks and apart.size else np.inf
-    return min(FIRST_STEP * spread, gap)
+def _first_step(entries: Array, *, kinks: bool) -> float:
+    spread = float(entries.std()) or max(1.0, float(np.abs(entries).max()))
+    step = FIRST_STEP * spread
+    gaps = np.diff(np.sort(entries))  # np.unique would import numpy.ma, which takes 15 ms
+    gaps = gaps[gaps > 0]
+    if kinks and gaps.size:
+        step = min(step, float(gaps.min()) / 4)
+    return step
 
 
 def _ridders(
     evaluate: Callable[[], Array], x: Array, index: tuple[int, ...], step: float
 ) -> tuple[float, float]:
-    best, least = np.nan, np.inf
-    previous: list[float] = []
+    """Return a partial derivative and its estimated error."""
+    best = np.nan
+    min_error = np.inf
+    previous_row: list[float] = []
     for level in range(LEVELS):
-        row = [_central(evaluate, x, index, step / SHRINK**level)]
-        for j, older in enumerate(previous):
-            factor = SHRINK ** (2 * (j + 1))
-            row.append((factor * row[j] - older) / (factor - 1))
-            error = max(abs(row[j + 1] - row[j]), abs(row[j + 1] - older))
-            if error <= least:
-                best, least = row[j + 1], error
-        previous = row
-    return best, least
+        row = [_central_difference(evaluate, x, index, step / SHRINK**level)]
+        for order, previous in enumerate(previous_row):
+            factor = SHRINK ** (2 * (order + 1))
+            row.append((factor * row[order] - previous) / (factor - 1))
+            error = max(abs(row[order + 1] - row[order]), abs(row[order + 1] - previous))
+            if error <= min_error:
+                best = row[order + 1]
+                min_error = error
+        previous_row = row
+    return best, min_error
 
 
-def _central(evaluate: Callable[[], Array], x: Array, index: tuple[int, ...], step: float) -> float:
-    centre = x[index]
+def _central_difference(
+    evaluate: Callable[[], Array], x: Array, index: tuple[int, ...], step: float
+) -> float:
+    center = x[index]
     try:
-        x[index] = centre + step
-        up, above = evaluate(), float(x[index])
-        x[index] = centre - step
-        down, below = evaluate(), float(x[index])
+        x[index] = center + step
+        result_above = evaluate()
+        above = float(x[index])
+        x[index] = center - step
+        result_below = evaluate()
+        below = float(x[index])
     finally:
-        x[index] = centre
-    # Equal infinities on both sides (a masked logit) do not move: their difference is 0, not NaN.
-    difference = np.where(up == down, 0.0, up - down)
-    # Difference first, then sum: less cancellation than the difference of two sums.
+        x[index] = center
+    # Equal infinities on both sides (a masked logit) do not change: the difference is 0, not NaN.
+    difference = np.where(result_above == result_below, 0.0, result_above - result_below)
+    # The sum of differences cancels less than the difference of two sums.
     return float(difference.sum()) / (above - below)

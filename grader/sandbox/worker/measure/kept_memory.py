@@ -1,13 +1,12 @@
-"""What a run keeps: bytes reachable from an object that one function hands to another, and names.
+"""Measure the memory that a run keeps, and name the arrays that it keeps.
 
-Counted is data, not bookkeeping: the allocation behind every array (so a small view of a large
-array counts the large one), bytes and texts, and 8 bytes for every number in a container.  Python's
-own object headers are not: they differ between versions and are not what a state budget is about.
-What an object refers to is asked of the garbage collector, so that no class has a say in it.
+Only data is counted: the allocation behind every array (so a small view of a large array counts
+the large one), bytes and texts, and 8 bytes for every number in a container.  Object headers of
+Python are not counted: they differ between versions, and a state budget is not about them.  The
+garbage collector tells the references of an object, because a class cannot forge its answer.
 
-How many bytes are kept says little about what they are.  A name is given where the memory is that
-of an input or a result, or where every entry is equal; where that could be chance, because there
-are few different entries, there is none.
+An array gets the name of an input or a result if it shares memory with it, or if all entries are
+equal.  With few different entries that may be chance, so such an array gets no name.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import gc
 import sys
 import tracemalloc
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from gc import get_referents
 from typing import Any
 from weakref import ref
@@ -32,24 +31,24 @@ from ..protocol import Measure, Measured
 from ..steps import LoadedModule
 from ..wire import Array, Tensor
 
-OWN_OBJECTS = 4 << 10  # bytes of frames, caches and small objects that a step is not asked for
-MIN_OBJECT_BYTES = 24  # bytes of an object that malloc does not know: a float
+OWN_OBJECTS = 4 << 10  # bytes of frames, caches and small objects, which are not counted
+MIN_OBJECT_BYTES = 24  # bytes of a float, the smallest object that Python allocates itself
 NUMBER_BYTES = 8  # bytes counted for a Python int, float or numpy scalar
-_TEXT_HEADER = "\xe9\xe8".__sizeof__() - 2  # of a text that is not ASCII; 16 less since Python 3.12
-_SKIP = (type, types.ModuleType, types.CodeType, np.dtype)
-_CLASS_NAMES = type.__dict__["__dict__"].__get__  # whatever the class of a class says
+_TEXT_HEADER = "\xe9\xe8".__sizeof__() - 2  # bytes, not ASCII; 16 fewer since Python 3.12
+_NOT_DATA = (type, types.ModuleType, types.CodeType, np.dtype)
+_CLASS_NAMES = type.__dict__["__dict__"].__get__  # a metaclass cannot forge it
 _NUMBERS = (int, float, complex, np.generic)
-MIN_DISTINCT_ENTRIES = 4  # different entries, with which two things are equal for a reason
-_LOOK = 4096  # entries among which they are looked for
+MIN_DISTINCT_ENTRIES = 4  # two arrays with fewer different entries may be equal by chance
+MAX_COUNTED_ENTRIES = 4096  # entries of an array among which different ones are counted
 _FLOATS = {"float16", "bfloat16", "float32", "float64"}
 
-AnyObject = Any  # anything at all
+AnyObject = Any
 KeptArray = Any  # an array or a tensor
-NamedArray = tuple[Array, str] | None
+ArrayWithDtype = tuple[Array, str]  # tensors become float32 arrays if numpy lacks their dtype
 
 
 class _MallInfo(ctypes.Structure):
-    """What glibc's mallinfo2(3) returns."""
+    """Result of mallinfo2(3) in glibc."""
 
     _fields_ = tuple(
         (name, ctypes.c_size_t)
@@ -66,110 +65,126 @@ if _mallinfo is not None:
 
 
 def _in_use() -> int:
-    """Bytes that malloc has handed out, and the least that Python's own objects take."""
+    """Return the bytes that malloc has handed out, plus a minimum for small Python objects."""
     assert _mallinfo is not None
     info = _mallinfo()
     return int(info.uordblks + info.hblkhd) + MIN_OBJECT_BYTES * sys.getallocatedblocks()
 
 
 @functools.cache
-def _fill_numpys_store() -> None:
-    """Let what numpy keeps ready be full: of arrays below 1 KB it never frees the last seven."""
+def _fill_numpy_cache() -> None:
+    """Fill the cache of numpy, which keeps up to seven freed arrays of each size below 1 KB."""
     for size in range(1, 1024):
         _ = [np.empty(size, np.uint8) for _ in range(7)]
 
 
 def measure_state(
-    program: LoadedModule, asked: Measure, *, exact: bool = _mallinfo is None
+    program: LoadedModule, request: Measure, *, exact: bool = _mallinfo is None
 ) -> Measured:
-    """Bytes reachable from the result `of`, and those that outlive all results; and of what.
+    """Measure the bytes reachable from the result `of`, and those hidden elsewhere; name them.
 
-    Tracing what is left is exact, and slows a program in plain loops tenfold.  What malloc says
-    takes no time; it may be some kilobytes too much, and half of what lies in small objects.  It
-    does not tell what takes the place of what an earlier run left.  Where it says that anything is
-    left, or the program has room for that, another run is traced.
+    Hidden bytes outlive all results.  An exact count traces allocations, which slows a program in
+    plain loops tenfold.  malloc knows its total at once; but that may be some kilobytes too high,
+    counts small objects by half, and does not show memory that replaces memory of an earlier run.
+    So if malloc reports hidden bytes, or if the program could hide some, another run is traced.
     """
-
-    def used() -> int:
-        return tracemalloc.get_traced_memory()[0] if exact else _in_use()
-
     if not exact:
-        _fill_numpys_store()
-    run = stepping.build_inputs(asked.inputs)
-    lent = list(run.values())
+        _fill_numpy_cache()
+    names = stepping.build_inputs(request.inputs)
+    inputs = list(names.values())
     arrays: list[KeptArray] = []
     gc.collect()
     if exact:
         tracemalloc.start()
     try:
-        before = used()
-        stepping.perform_steps(program, asked.steps, run)
-        result = run.pop(asked.of)
-        found = reachable_bytes(result, arrays)
-        ours = used()
-        named = describe_kept(arrays, run)
-        ours = used() - ours if exact else 0  # malloc counts what it holds ready for others
-        made = [one for one in map(_base, arrays) if not values.share_memory(one, lent)]
-        shadows = [ref(one) for one in made if isinstance(one, np.ndarray)]
-        del result, made
+        before = _used_bytes(exact=exact)
+        stepping.perform_steps(program, request.steps, names)
+        result = names.pop(request.of)
+        reachable = reachable_bytes(result, arrays)
+        naming = 0  # bytes that naming leaves; malloc would also count its free memory
+        if exact:
+            naming -= _used_bytes(exact=exact)
+        kept = describe_kept(arrays, names)
+        if exact:
+            naming += _used_bytes(exact=exact)
+        kept_arrays = _weak_references(arrays, inputs)
+        del result
         arrays.clear()
-        run.clear()
+        names.clear()
         gc.collect()
-        counted = values.allocated_bytes([one() for one in shadows])  # reached, and hidden as well
-        del shadows
-        hidden = used() - before - ours - counted
+        # Arrays that are reachable and hidden as well must not count twice.
+        still_alive = values.allocated_bytes([kept_array() for kept_array in kept_arrays])
+        del kept_arrays
+        hidden = _used_bytes(exact=exact) - before - naming - still_alive
     finally:
         tracemalloc.stop()
-    own = list(vars(program.module).values())
-    classes = [_CLASS_NAMES(one) for one in own if issubclass(type(one), type)]
-    own += [one for one in classes if one.get("__module__") == program.module.__name__]
     if not exact:
-        if max(hidden, reachable_bytes(own)) > OWN_OBJECTS:
-            return measure_state(program, asked, exact=True)
+        if hidden > OWN_OBJECTS or reachable_bytes(_global_values(program)) > OWN_OBJECTS:
+            return measure_state(program, request, exact=True)
         hidden = 0
-    return Measured(found + max(0, hidden - OWN_OBJECTS), kept=named)
+    return Measured(reachable + max(0, hidden - OWN_OBJECTS), kept=kept)
 
 
-def measure_allocation(program: LoadedModule, asked: Measure) -> Measured:
-    """The most that the last step allocates at once, its results included.
+def _used_bytes(*, exact: bool) -> int:
+    return tracemalloc.get_traced_memory()[0] if exact else _in_use()
 
-    As tracemalloc sees it, to which numpy reports every array, however short its life.
+
+def _weak_references(
+    arrays: Iterable[KeptArray], inputs: Sequence[object]
+) -> list[ref[np.ndarray[Any, Any]]]:
+    """Return weak references to the allocations behind arrays, without those of inputs."""
+    new_allocations = [base for base in map(_base, arrays) if not values.share_memory(base, inputs)]
+    return [ref(base) for base in new_allocations if isinstance(base, np.ndarray)]
+
+
+def _global_values(program: LoadedModule) -> list[object]:
+    """Return the values of a module, and the namespaces of the classes that it defines."""
+    module_values = list(vars(program.module).values())
+    namespaces = [_CLASS_NAMES(value) for value in module_values if issubclass(type(value), type)]
+    name = program.module.__name__
+    return module_values + [names for names in namespaces if names.get("__module__") == name]
+
+
+def measure_allocation(program: LoadedModule, request: Measure) -> Measured:
+    """Measure the peak of memory that the last step allocates, including its results.
+
+    numpy reports every array to tracemalloc, even a temporary one.
     """
-    *before, last = asked.steps
-    run = stepping.build_inputs(asked.inputs)
-    stepping.perform_steps(program, before, run)
+    *earlier_steps, last_step = request.steps
+    names = stepping.build_inputs(request.inputs)
+    stepping.perform_steps(program, earlier_steps, names)
     gc.collect()
     tracemalloc.start()
     try:
-        stepping.perform_steps(program, [last], run)
-        highest = tracemalloc.get_traced_memory()[1]
-    except stepping.StepFailed as stopped:
-        raise stepping.StepFailed(len(before), stopped.error) from None
+        stepping.perform_steps(program, [last_step], names)
+        peak = tracemalloc.get_traced_memory()[1]
+    except stepping.StepFailed as failure:
+        raise stepping.StepFailed(len(earlier_steps), failure.error) from None
     finally:
         tracemalloc.stop()
-    return Measured(max(0, highest - OWN_OBJECTS))
+    return Measured(max(0, peak - OWN_OBJECTS))
 
 
 # -- bytes -----------------------------------------------------------------------------------------
 
 
 def reachable_bytes(root: object, arrays: list[KeptArray] | None = None) -> int:
-    """Return the bytes of data that `root` keeps alive, each allocation once.
+    """Return the bytes of data that `root` keeps alive, counting each allocation once.
 
-    The arrays and tensors among it are added to `arrays`.
+    Arrays and tensors are added to `arrays`.
     """
     total = 0
-    seen: set[int] = set()  # of objects, and of tensors' storages
+    visited: set[int] = set()  # ids of objects, and of storages of tensors
     pending: list[AnyObject] = [root]
-    alive: list[AnyObject] = []  # a freed temporary's id must not be met again
+    alive: list[AnyObject] = []  # otherwise a new object could get the id of a visited one
     while pending:
         item = pending.pop()
         kind = type(item)  # not isinstance: an object may lie about its class
-        if item is None or issubclass(kind, _SKIP):
+        if item is None or issubclass(kind, _NOT_DATA):
             continue
-        if id(item) in seen and not issubclass(kind, _NUMBERS):
+        if id(item) in visited and not issubclass(kind, _NUMBERS):
             continue
-        seen.add(id(item))
+        visited.add(id(item))
         alive.append(item)
         if arrays is not None and (issubclass(kind, np.ndarray) or values.is_tensor(item)):
             arrays.append(item)
@@ -180,23 +195,23 @@ def reachable_bytes(root: object, arrays: list[KeptArray] | None = None) -> int:
         elif issubclass(kind, str):
             total += max(str.__len__(item), str.__sizeof__(item) - _TEXT_HEADER)
         elif issubclass(kind, np.ndarray):
-            total += _array(item, pending, seen)
+            total += _array_bytes(item, pending, visited)
         else:
-            total += _buffer(item, seen)
+            total += _buffer_bytes(item, visited)
         if kind not in {int, float, str, bytes, np.ndarray}:
             pending.extend(_referents(item, kind))
     return total
 
 
-def _array(array: KeptArray, pending: list[AnyObject], seen: set[int]) -> int:
+def _array_bytes(array: KeptArray, pending: list[AnyObject], visited: set[int]) -> int:
     root = _base(array)
     if root is not array:
         if not isinstance(root, np.ndarray):
             pending.append(root)
             return 0
-        if id(root) in seen:
+        if id(root) in visited:
             return 0
-        seen.add(id(root))
+        visited.add(id(root))
         pending.extend(get_referents(root))
     plain = np.ndarray.view(root, np.ndarray)
     if plain.dtype == object:
@@ -205,20 +220,21 @@ def _array(array: KeptArray, pending: list[AnyObject], seen: set[int]) -> int:
 
 
 def _base(array: AnyObject) -> AnyObject:
-    """What an array keeps alive of what it is a view of: an array, or who lends the memory."""
+    """Return the object that owns the memory of an array: an array, or another owner."""
     while isinstance(array, np.ndarray) and (base := np.ndarray.base.__get__(array)) is not None:
         array = base
     return array
 
 
-def _buffer(item: AnyObject, seen: set[int]) -> int:
-    """The bytes of whatever lends its memory: bytes, array, ctypes; a tensor's storage."""
+def _buffer_bytes(item: AnyObject, visited: set[int]) -> int:
+    """Return the bytes of the storage of a tensor, or of a buffer: bytes, array, ctypes."""
     torch = sys.modules.get("torch")
     if torch is not None and issubclass(type(item), torch.Tensor):
         storage = item.untyped_storage()
-        known = storage._cdata in seen
-        seen.add(storage._cdata)
-        return 0 if known else int(storage.nbytes())
+        if storage._cdata in visited:
+            return 0
+        visited.add(storage._cdata)
+        return int(storage.nbytes())
     try:
         with memoryview(item) as memory:
             return memory.nbytes
@@ -227,42 +243,48 @@ def _buffer(item: AnyObject, seen: set[int]) -> int:
 
 
 def _referents(item: AnyObject, kind: type) -> list[AnyObject]:
-    if issubclass(kind, types.FunctionType):  # its globals are not what it was given
-        cells = [r for cell in item.__closure__ or () for r in get_referents(cell)]
-        return [*cells, item.__defaults__, item.__kwdefaults__, item.__dict__]
-    if issubclass(kind, dict):  # words as keys are bookkeeping
-        return [*dict.values(item), *(k for k in dict.keys(item) if type(k) is not str)]
+    if issubclass(kind, types.FunctionType):  # its globals are not state
+        cell_values = [value for cell in item.__closure__ or () for value in get_referents(cell)]
+        return [*cell_values, item.__defaults__, item.__kwdefaults__, item.__dict__]
+    if issubclass(kind, dict):  # texts as keys are not data
+        return [*dict.values(item), *(key for key in dict.keys(item) if type(key) is not str)]
     return get_referents(item)
 
 
 # -- names -----------------------------------------------------------------------------------------
 
 
-def describe_kept(kept: Iterable[object], run: Mapping[str, object]) -> tuple[str, ...]:
-    """Say what things are, the largest first, one for each allocation.
+def describe_kept(kept: Iterable[object], names: Mapping[str, object]) -> tuple[str, ...]:
+    """Describe arrays that a run keeps, one for each allocation, the largest first.
 
     Args:
-        kept: arrays and tensors, of any shape; whatever else there is is left out.
-        run: the inputs and results of a run by name; only arrays and tensors can be recognized.
+        kept: arrays and tensors of any shape; other objects are ignored.
+        names: the inputs and results of the run; only arrays and tensors can be recognized.
 
     Returns:
-        `x` for what lies in the memory of x; `x (copy)` for what has as many entries as x and the
-        same ones in the same order, in any shape, after a cast or transposed; `x or y (copy)` for
-        what is a copy of either; else `other (4x5 float32)`,
-        or `other (view of 4x5 float32)` for what keeps a larger array alive.
+        `x` if the array shares memory with x; `x (copy)` if it has the entries of x in the same
+        order, in any shape, after a cast or transposed; `x or y (copy)` if both fit; otherwise
+        `other (4x5 float32)`, or `other (view of 4x5 float32)` if it keeps a larger array alive.
     """
-    known = {name: bare for name, value in run.items() if (bare := _bare(value)) is not None}
-    apart: dict[int, KeptArray] = {}
-    bares = [bare for one in kept if (bare := _bare(one)) is not None]
-    for one in sorted(bares, key=_bytes, reverse=True):
-        of = id(_base(one)) if isinstance(one, np.ndarray) else one.untyped_storage()._cdata
-        apart.setdefault(of, one)
-    plain: dict[str, NamedArray] = {}
-    return tuple(_name(one, known, plain) for one in list(apart.values())[:MAX_KEPT_NAMES])
+    candidates: dict[str, KeptArray] = {}
+    for name, value in names.items():
+        if (array := _plain_array(value)) is not None:
+            candidates[name] = array
+    by_allocation: dict[int, KeptArray] = {}
+    kept_arrays = [array for item in kept if (array := _plain_array(item)) is not None]
+    for array in sorted(kept_arrays, key=_bytes, reverse=True):
+        if isinstance(array, np.ndarray):
+            key = id(_base(array))
+        else:
+            key = array.untyped_storage()._cdata
+        by_allocation.setdefault(key, array)
+    snapshots: dict[str, ArrayWithDtype | None] = {}
+    largest = list(by_allocation.values())[:MAX_KEPT_NAMES]
+    return tuple(_describe_array(array, candidates, snapshots) for array in largest)
 
 
-def _bare(value: KeptArray) -> KeptArray | None:
-    """An array or a tensor, without its class's say; None where it is neither."""
+def _plain_array(value: KeptArray) -> KeptArray | None:
+    """Return an array without its subclass, or a tensor; None for any other object."""
     if issubclass(type(value), np.ndarray):
         return np.ndarray.view(value, np.ndarray)
     torch = sys.modules.get("torch")
@@ -275,51 +297,64 @@ def _bytes(value: KeptArray) -> int:
     return int(value.numel() * value.element_size())
 
 
-def _name(one: KeptArray, known: Mapping[str, KeptArray], plain: dict[str, NamedArray]) -> str:
-    for name, value in known.items():
-        if values.share_memory(one, value):
+def _describe_array(
+    array: KeptArray,
+    candidates: Mapping[str, KeptArray],
+    snapshots: dict[str, ArrayWithDtype | None],
+) -> str:
+    """Describe one array; snapshots of the candidates are taken once, when first needed."""
+    for name, value in candidates.items():
+        if values.share_memory(array, value):
             return name
-    mine = _plain(one)
-    if mine is not None:
-        plain.update({name: _plain(known[name]) for name in known.keys() - plain.keys()})
-        if copied := [name for name in known if _equal(mine, plain[name])]:
+    snapshot = _snapshot(array)
+    if snapshot is not None:
+        if not snapshots:
+            snapshots.update({name: _snapshot(value) for name, value in candidates.items()})
+        copied = [name for name in candidates if _is_copy(snapshot, snapshots[name])]
+        if copied:
             return f"{' or '.join(copied)} (copy)"
-    whole, of = _base(one), ""
-    if isinstance(whole, np.ndarray) and _bytes(whole) > _bytes(one):
-        one, of = whole, "view of "
-    shape = "x".join(map(str, one.shape)) or "one"
-    return f"other ({of}{shape} {str(one.dtype).removeprefix('torch.')})"
+    base = _base(array)
+    prefix = ""
+    if isinstance(base, np.ndarray) and _bytes(base) > _bytes(array):
+        array = base
+        prefix = "view of "
+    shape = "x".join(map(str, array.shape)) or "one"
+    return f"other ({prefix}{shape} {str(array.dtype).removeprefix('torch.')})"
 
 
-def _plain(value: KeptArray) -> NamedArray:
+def _snapshot(value: KeptArray) -> ArrayWithDtype | None:
     try:
         plain = values.snapshot(value)
-    except (TypeError, RuntimeError):  # a dtype of torch's that numpy does not have
+    except (TypeError, RuntimeError):  # numpy lacks some dtypes of torch
         return None
     if isinstance(plain, Tensor):
         return plain.values, plain.dtype
     return (plain, plain.dtype.name) if type(plain) is np.ndarray else None
 
 
-def _equal(mine: tuple[Array, str], other: NamedArray) -> bool:
-    """Whether one holds the entries of the other, cast to either's dtype."""
-    if other is None or mine[0].size != other[0].size:
+def _is_copy(left: ArrayWithDtype, right: ArrayWithDtype | None) -> bool:
+    """Return True if both arrays have the same entries after a cast to one of their dtypes."""
+    if right is None or left[0].size != right[0].size:
         return False
-    kinds = {mine[1], other[1]}
-    # Not a mask and numbers, or numbers and indices: these are not casts of each other.
-    if len(kinds) > 1 and not kinds <= _FLOATS and not all("int" in kind for kind in kinds):
+    dtypes = {left[1], right[1]}
+    # Masks, integers and floats are not casts of each other.
+    if len(dtypes) > 1 and not dtypes <= _FLOATS and not all("int" in dtype for dtype in dtypes):
         return False
-    for dtype in kinds:
-        a, b = _cast(mine[0], dtype), _cast(other[0], dtype)
-        flat, nan = a.reshape(-1), a.dtype.kind in "fc"
-        same = any(np.array_equal(flat, c.reshape(-1), equal_nan=nan) for c in (b, b.T))
-        if same and len(np.unique(flat[:_LOOK])) >= MIN_DISTINCT_ENTRIES:
+    for dtype in dtypes:
+        flat = _cast(left[0], dtype).reshape(-1)
+        other = _cast(right[0], dtype)
+        has_nan = flat.dtype.kind in "fc"
+        is_equal = any(
+            np.array_equal(flat, layout.reshape(-1), equal_nan=has_nan)
+            for layout in (other, other.T)
+        )
+        if is_equal and len(np.unique(flat[:MAX_COUNTED_ENTRIES])) >= MIN_DISTINCT_ENTRIES:
             return True
     return False
 
 
 def _cast(array: Array, dtype: str) -> Array:
-    if dtype == "bfloat16":  # nobody but torch has it, and so it is there
+    if dtype == "bfloat16":  # only torch has it, so torch is imported
         torch = sys.modules["torch"]
         rounded = torch.from_numpy(array.astype(np.float32)).to(torch.bfloat16)
         widened: Array = rounded.float().numpy()
