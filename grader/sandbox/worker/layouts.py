@@ -1,6 +1,6 @@
-"""Inputs as the question wants them in memory: order, strides, read-only, tensors.
+"""Build inputs with the memory layout of the question: order, strides, read-only, tensors.
 
-The wire carries contiguous values; what a layout changes is only where they lie.
+The wire sends contiguous values.  A layout changes only their places in memory.
 """
 
 from __future__ import annotations
@@ -14,40 +14,46 @@ from .protocol import WireInput
 from .wire import Array, Tensor, bfloat16_bits
 
 
-def build_input(given: WireInput) -> Any:  # noqa: ANN401 an input may be anything the wire carries
-    """Make one input, owned by nobody else."""
-    value, layout = given.value, given.layout
+def build_input(wire_input: WireInput) -> Any:  # noqa: ANN401 any value that the wire can send
+    """Build an input to which there are no other references."""
+    value = wire_input.value
+    layout = wire_input.layout
     if isinstance(value, np.ndarray):
-        values, dtype = value, value.dtype.name
+        values = value
+        dtype = value.dtype.name
     elif isinstance(value, Tensor):
-        values, dtype = value.values, value.dtype
-        values = bfloat16_bits(values) if dtype == "bfloat16" else values
+        values = value.values
+        dtype = value.dtype
+        if dtype == "bfloat16":
+            values = bfloat16_bits(values)
     else:
         return value
-    if given.tensor:
-        return _tensor(values, dtype, layout, grad=given.grad)
-    array = _spread(_laid_out(values, layout), layout, values.shape)
+    if wire_input.tensor:
+        return _build_tensor(values, dtype, layout, grad=wire_input.grad)
+    array = _view(_allocate(values, layout), layout, values.shape)
     if layout == "readonly":
         array.flags.writeable = False
     return array
 
 
-def _tensor(values: Array, dtype: str, layout: str, *, grad: bool) -> Any:  # noqa: ANN401 torch is not imported by numpy workers
+def _build_tensor(values: Array, dtype_name: str, layout: str, *, grad: bool) -> Any:  # noqa: ANN401 torch is not imported by numpy workers
     import torch
 
-    # Torch has no negative strides, and nothing that is read-only; instead of the first, the axes
-    # are in another order in memory.
-    layout = {"reversed": "fortran", "readonly": "contiguous"}.get(layout, layout)
-    flat = _laid_out(values, layout)
-    of = getattr(torch, dtype)
-    memory = torch.frombuffer(flat, dtype=of) if flat.size else torch.empty(0, dtype=of)
-    strides = [step // flat.itemsize for step in _spread(flat, layout, values.shape).strides]
-    tensor = torch.empty(0, dtype=of).set_(memory.untyped_storage(), 0, values.shape, strides)
+    # Torch has neither negative strides nor read-only tensors.
+    if layout == "reversed":
+        layout = "fortran"
+    elif layout == "readonly":
+        layout = "contiguous"
+    flat = _allocate(values, layout)
+    dtype = getattr(torch, dtype_name)
+    memory = torch.frombuffer(flat, dtype=dtype) if flat.size else torch.empty(0, dtype=dtype)
+    strides = [stride // flat.itemsize for stride in _view(flat, layout, values.shape).strides]
+    tensor = torch.empty(0, dtype=dtype).set_(memory.untyped_storage(), 0, values.shape, strides)
     return tensor.requires_grad_(grad) if tensor.is_floating_point() else tensor
 
 
-def _allocated(layout: str, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of the allocation behind an array of a shape in a layout."""
+def _allocated_shape(layout: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of the allocation behind an array."""
     if layout == "strided" and shape:
         return (*shape[:-1], 2 * shape[-1])
     if layout == "broadcast" and shape and shape[0]:
@@ -55,33 +61,40 @@ def _allocated(layout: str, shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape
 
 
-def _spread(flat: Array, layout: str, shape: tuple[int, ...]) -> Array:
-    """The array of a layout on a flat allocation."""
-    inside = _allocated(layout, shape)
+def _view(flat: Array, layout: str, shape: tuple[int, ...]) -> Array:
+    """Return a view of a flat allocation, with a layout and shape."""
+    allocated_shape = _allocated_shape(layout, shape)
     if layout == "fortran":
-        return flat.reshape(inside[::-1]).T
-    whole = flat.reshape(inside)
+        return flat.reshape(allocated_shape[::-1]).T
+    array = flat.reshape(allocated_shape)
     if layout == "reversed" and shape:
-        return whole[(slice(None, None, -1),) * whole.ndim]
+        return array[(slice(None, None, -1),) * array.ndim]
     if layout == "strided" and shape:
-        return whole[..., ::2]
+        return array[..., ::2]
     if layout == "broadcast" and shape and shape[0]:
-        return np.broadcast_to(whole, shape)
-    return whole
+        return np.broadcast_to(array, shape)
+    return array
 
 
-def _laid_out(values: Array, layout: str) -> Array:
-    """A fresh flat allocation that holds an array in a layout."""
+def _allocate(values: Array, layout: str) -> Array:
+    """Return a new flat allocation that holds an array in a layout."""
     if layout in {"contiguous", "readonly"}:
         return np.array(values, order="C").reshape(-1)
-    inside = _allocated(layout, values.shape)
-    flat = np.zeros(math.prod(inside), values.dtype)
-    if layout == "strided":  # what lies between the elements would be noticed in any sum
-        kind = values.dtype.kind
-        loud = np.nan if kind in "fc" else 1 if kind == "b" else np.iinfo(values.dtype).max
-        flat[:] = loud
+    allocated_shape = _allocated_shape(layout, values.shape)
+    flat = np.zeros(math.prod(allocated_shape), values.dtype)
+    if layout == "strided":
+        flat[:] = _gap_value(values.dtype)
     if layout == "broadcast":
-        flat.reshape(inside)[...] = values[:1] if values.ndim else values
+        flat.reshape(allocated_shape)[...] = values[:1] if values.ndim else values
     else:
-        _spread(flat, layout, values.shape)[...] = values
+        _view(flat, layout, values.shape)[...] = values
     return flat
+
+
+def _gap_value(dtype: np.dtype[Any]) -> float | int:
+    """Return a value for the gaps between elements that would be noticed in any sum."""
+    if dtype.kind in "fc":
+        return np.nan
+    if dtype.kind == "b":
+        return 1
+    return int(np.iinfo(dtype).max)

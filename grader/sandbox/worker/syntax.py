@@ -1,4 +1,4 @@
-"""The code of a text, as a syntax tree: nothing is executed."""
+"""Compare the code of texts by their syntax trees, without executing them."""
 
 from __future__ import annotations
 
@@ -6,49 +6,57 @@ import ast
 from collections.abc import Iterable
 
 
-def has_same_code(one: bytes, other: bytes, names: Iterable[str]) -> bool:
-    """Return True if two texts have the same code; a text that is no Python has not.
+def has_same_code(left: bytes, right: bytes, names: Iterable[str]) -> bool:
+    """Return True if two texts have the same code; False if one of them is not Python.
 
-    The code of a text is its definitions of some names, of the names in these definitions, and so
-    on; and every statement that defines no name, because it may do anything. So comments,
-    docstrings, layout, imports, constants and functions make no difference as long as none of these
-    definitions uses them.
+    The code consists of the definitions of some names, of the names that these definitions use, and
+    so on, and of every statement that defines no name, because it may do anything.  So comments,
+    docstrings and layout make no difference, nor do imports, constants and functions that these
+    definitions do not use.
     """
     try:
-        return _code(one, names) == _code(other, names)
+        return _relevant_code(left, names) == _relevant_code(right, names)
     except Exception:  # noqa: BLE001 - it cannot be read, or is nested too deeply
         return False
 
 
-def _code(source: bytes, names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the definitions that count, by name; all that define none are under an empty one."""
+def _relevant_code(source: bytes, names: Iterable[str]) -> dict[str, list[str]]:
+    """Return the relevant definitions of each name; "" stands for statements without a name."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
-        if isinstance(body := getattr(node, "body", None), list):
-            texts = [s for s in body if isinstance(s, ast.Expr) and type(s.value) is ast.Constant]
-            body[:] = [s for s in body if s not in texts]
-    defined: dict[str, list[ast.stmt]] = {}
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            body[:] = [statement for statement in body if not _is_constant(statement)]
+    definitions: dict[str, list[ast.stmt]] = {}
     for statement in tree.body:
-        for name in _names(statement):
-            defined.setdefault(name, []).append(statement)
+        for name in _defined_names(statement):
+            definitions.setdefault(name, []).append(statement)
     code: dict[str, list[str]] = {}
-    waiting = ["", *names]
-    while waiting:
-        name = waiting.pop()
-        if name not in code:
-            nodes = defined.get(name, [])
-            code[name] = list(map(ast.dump, nodes))
-            waiting += [n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)]
+    pending = ["", *names]
+    while pending:
+        name = pending.pop()
+        if name in code:
+            continue
+        code[name] = []
+        for statement in definitions.get(name, []):
+            code[name].append(ast.dump(statement))
+            pending += [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
     return code
 
 
-def _names(statement: ast.stmt) -> list[str]:
-    """Return the names that a statement defines; an empty one if it may define or do anything."""
+def _is_constant(statement: ast.stmt) -> bool:
+    """Return True for a statement such as a docstring."""
+    return isinstance(statement, ast.Expr) and type(statement.value) is ast.Constant
+
+
+def _defined_names(statement: ast.stmt) -> list[str]:
+    """Return the names that a statement defines; "" if it may define or do anything."""
     match statement:
         case ast.Import() | ast.ImportFrom():
-            return [(n.asname or n.name).partition(".")[0].strip("*") for n in statement.names]
+            names = [alias.asname or alias.name for alias in statement.names]
+            return [name.partition(".")[0].strip("*") for name in names]
         case ast.Assign(targets=[ast.Name(id=name)]):
             return [name]
         case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
-            return []  # it runs where the file is the main program
+            return []  # not run when the file is imported
     return [getattr(statement, "name", "")]
