@@ -1,6 +1,6 @@
-"""What shares a process with a candidate's code: all of ours that a worker can import.
+"""The only modules of drill that a worker, the process of a candidate's code, can import.
 
-The judging process imports only `wire`, `protocol`, `control`, `layouts`, `mapping` and `walls`
-from here.  Modules refer to each other relatively, because a worker loads this folder under a name
-of its own (`boot.py`).
+The judge imports only `wire`, `protocol`, `control`, `layouts` and `walls` from here.  Imports
+between these modules are relative, because a worker loads this folder as a package called `worker`
+(`boot.py`).
 """

@@ -1,7 +1,7 @@
-"""The first lines of every process that the judge starts.
+"""Entry point of every process that the judge starts.
 
-Run as `python -I -S -B boot.py ROLE DESCRIPTOR PARENT`; see `roles`.  Nothing is imported from the
-environment before the walls are up, except by a zygote, which runs no programs.
+It is run as `python -I -S -B boot.py ROLE DESCRIPTOR PARENT`; see `roles`.  Only a zygote, which
+runs no programs, imports installed packages before its walls are up.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import os
 import signal
 import sys
 
-FAILED = 70  # exit status of a process that did not become what it should
+FAILED = 70  # exit status of a process whose role ended with an exception
 
 
 def main() -> None:
     """Take the role that the arguments name."""
-    # Python defines both, unless it starts with -S; theirs would close standard input, too.
+    # With -S Python does not define exit and quit.  Its own ones also close standard input.
     vars(builtins).update(exit=sys.exit, quit=sys.exit)
     role, descriptor, parent = sys.argv[1:]
     sys.argv[:] = ["worker"]
-    # A host may ignore this signal, which survives exec; then no child could be waited for.
+    # A host may ignore this signal, and exec keeps that; then waiting for a child would fail.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    # This folder becomes a package of its own, so that nothing else of ours can be imported.
+    # Imported as `worker`, this folder gives no access to other modules of drill.
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     import worker  # type: ignore[import-not-found, unused-ignore]  # noqa: F401
 
@@ -35,7 +35,7 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except BaseException:  # noqa: BLE001 the judge shows the last line
+    except BaseException:  # noqa: BLE001 the judge shows the last line of output
         sys.excepthook(*sys.exc_info())
         sys.stderr.flush()
     finally:

@@ -1,9 +1,9 @@
-"""Torch's compiler: imported before a program runs, or not at all.
+"""Import the compiler of torch before a program runs, or refuse its import.
 
-Optimizers, `torch.utils.checkpoint` and dispatch modes import it when they are first used, which
-may take longer than a call may take.  A worker without it refuses that import and says so in its
-reply; the judge then has the zygote import it, and repeats the request in a new worker.  So a
-program that needs the compiler never pays for it, and one that does not never waits for it.
+Optimizers, `torch.utils.checkpoint` and dispatch modes import it on first use, which may take
+longer than the limit of a call.  A worker without the compiler refuses that import and reports it
+in its reply.  The judge then makes the zygote import the compiler, and repeats the request in a new
+worker.  So the import never counts as time of a program, and programs without it do not wait.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ MODULES = ("torch._dynamo", "torch._inductor")
 
 
 class CompilerMissing(BaseException):
-    """A program needs the compiler; nothing that it can do now counts."""
+    """A program needs the compiler; its further results do not count."""
 
 
 class _Refusal:
-    """A finder of modules that refuses to find the compiler."""
+    """Finder of modules that refuses the compiler."""
 
-    needed = False  # whether it was looked for
+    needed = False  # True after an import was refused
 
     def find_spec(self, name: str, *_: Any) -> None:  # noqa: ANN401 a path, and a module
-        """Return None for any other module."""
+        """Return None unless the module is the compiler."""
         if name in MODULES:
             self.needed = True
             raise CompilerMissing(name)
@@ -37,22 +37,22 @@ _refusal = _Refusal()
 
 
 def block_import() -> None:
-    """From now on, refuse to import what is not imported yet of the compiler."""
+    """Refuse to import the compiler from now on, unless it is imported already."""
     if not all(name in sys.modules for name in MODULES):
         sys.meta_path.insert(0, _refusal)  # type: ignore[arg-type, unused-ignore]
 
 
 def was_requested() -> bool:
-    """Return True if a program tried to import it and was refused."""
+    """Return True if an import of the compiler was refused."""
     return _refusal.needed
 
 
 def import_compiler() -> None:
-    """Import it; where that fails, a program that needs it finds out why by itself."""
+    """Import the compiler; if that fails, a program that needs it gets the same error."""
     with suppress(ValueError):
         sys.meta_path.remove(_refusal)  # type: ignore[arg-type, unused-ignore]
     gc.disable()
     with suppress(Exception):
         importlib.import_module(MODULES[0])
-    gc.freeze()  # as with all that is imported before the fork: it never dies
+    gc.freeze()  # modules imported before the fork are never collected
     gc.enable()

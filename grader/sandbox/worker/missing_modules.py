@@ -1,8 +1,8 @@
 """Stand-ins for modules and functions that a submission uses and that are missing here.
 
 If a program fails because something is missing, it runs again with a stand-in.  Modules that plot
-or show do nothing, and so do `display` and `get_ipython`; `input` gives an empty text.  Any other
-missing module can be imported, but not used once the file is loaded.
+or display do nothing.  So do `display` and `get_ipython`; `input` returns an empty text.  Any other
+missing module can be imported, but not used after the file is loaded.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from importlib.machinery import ModuleSpec
 from typing import Any
 
 DISPLAY_MODULES = frozenset({"matplotlib", "seaborn", "plotly", "IPython", "tqdm"})
-_UNPACKED = {"subplots": 2, "hist": 3}  # results of functions that are unpacked
+_RESULT_COUNTS = {"subplots": 2, "hist": 3}  # functions whose results programs unpack
 _input = builtins.input
 
 
 class MissingModule(types.ModuleType):
-    """A module that is missing, and whatever is taken from it."""
+    """Stand-in for a missing module and for every attribute of it."""
 
     def _use(self, *_: Any, **__: Any) -> Any:  # noqa: ANN401 any arguments
         """Return the stand-in; raise ModuleNotFoundError if its module may not be used now."""
@@ -35,15 +35,15 @@ class MissingModule(types.ModuleType):
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 any attribute
         if name == "__all__" and _root(self.__name__) not in DISPLAY_MODULES:
-            raise _finder.missed[_root(self.__name__)]  # who imports * uses what is in it
+            raise _finder.missed[_root(self.__name__)]  # `import *` uses its names
         if name.startswith("__"):
             raise AttributeError(name)
         if name == "tqdm":
-            return _items
+            return _progress_bar
         if name == "trange":
             return range
-        if name in _UNPACKED:
-            return lambda *_, **__: [self] * _UNPACKED[name]
+        if name in _RESULT_COUNTS:
+            return lambda *_, **__: [self] * _RESULT_COUNTS[name]
         return self._use()
 
     def __iter__(self) -> Iterator[Any]:
@@ -53,8 +53,8 @@ class MissingModule(types.ModuleType):
         return ()
 
 
-def _items(items: Any = (), *_: Any, **__: Any) -> Any:  # noqa: ANN401 any items
-    """Return the items of a bar of progress."""
+def _progress_bar(items: Any = (), *_: Any, **__: Any) -> Any:  # noqa: ANN401 any items
+    """Return the items without a progress bar."""
     return items
 
 
@@ -63,34 +63,34 @@ def _root(name: str | None) -> str:
 
 
 class _Finder:
-    """Finds the modules that a program has missed."""
+    """Finds stand-ins for the modules that a program misses."""
 
-    missed: dict[str, BaseException] = {}  # noqa: RUF012 by the name of a package
+    missed: dict[str, BaseException] = {}  # noqa: RUF012 import errors by package
     is_loaded = False
 
     def find_spec(self, name: str, *_: Any) -> ModuleSpec | None:  # noqa: ANN401 a path, a module
-        """Return where a stand-in is loaded from; None for any other module."""
+        """Return the spec of a stand-in; None for any other module."""
         if _root(name) not in self.missed:
             return None
         return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type, unused-ignore]
 
     def create_module(self, spec: ModuleSpec) -> types.ModuleType:
-        """Make a stand-in."""
+        """Return a stand-in."""
         return MissingModule(spec.name)
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Leave it empty."""
+        """Leave the stand-in empty."""
 
 
 _finder = _Finder()
 
 
 def stands_in_for(error: BaseException) -> bool:
-    """Return True if a program failed for want of something that now has a stand-in."""
-    shows = isinstance(error, NameError) and error.name in {"display", "get_ipython"}
-    if (shows or isinstance(error, EOFError)) and not hasattr(builtins, "display"):
-        show = MissingModule("IPython")
-        vars(builtins).update(display=show, get_ipython=show, input=lambda *_: "")
+    """Return True if the error is about a missing name or module that now has a stand-in."""
+    is_display = isinstance(error, NameError) and error.name in {"display", "get_ipython"}
+    if (is_display or isinstance(error, EOFError)) and not hasattr(builtins, "display"):
+        stand_in = MissingModule("IPython")
+        vars(builtins).update(display=stand_in, get_ipython=stand_in, input=lambda *_: "")
         return True
     root = _root(error.name) if isinstance(error, ModuleNotFoundError) else ""
     if root in {"", "None", *sys.stdlib_module_names, *sys.modules, *_finder.missed}:
@@ -102,17 +102,17 @@ def stands_in_for(error: BaseException) -> bool:
 
 
 def missing_import_error(value: object) -> BaseException | None:
-    """Return the exception that a stand-in takes the place of; None for any other value."""
+    """Return the error that a stand-in replaced; None for any other value."""
     if not isinstance(value, MissingModule):
         return None
     return _finder.missed.get(_root(value.__name__))
 
 
 def forbid_stand_ins(text: bytes) -> None:
-    """Refuse the use of stand-ins from now on, save modules that show and stand in a text."""
+    """Forbid stand-ins from now on, except for modules that display and occur in this text."""
     vars(builtins).update(input=_input)
     _finder.is_loaded = True
     _finder.missed = {name: ImportError() for name in DISPLAY_MODULES if name.encode() in text}
-    for name in [name for name, module in sys.modules.items() if isinstance(module, MissingModule)]:
-        if _root(name) not in _finder.missed:
+    for name, module in list(sys.modules.items()):
+        if isinstance(module, MissingModule) and _root(name) not in _finder.missed:
             del sys.modules[name]

@@ -1,12 +1,12 @@
-"""What a process of ours can be: the supervisor, a zygote, or a worker.
+"""Roles of a process: supervisor, zygote, or worker.
 
-The supervisor is light: an interpreter that has imported next to nothing.  Zygotes and workers
-that start afresh are forks of it.  A zygote imports its libraries once and forks workers, a few
-milliseconds each; it runs no programs.  Every worker raises its own walls before it serves.
+The supervisor has imported almost nothing.  It forks zygotes, and workers without a zygote.  A
+zygote imports its libraries once and forks workers in a few milliseconds each; it runs no programs.
+Every worker raises its own walls before it serves.
 
-Supervisor and zygotes start others on request and let none of them outlive them.  They are
-subreapers: what a child leaves behind becomes their own child and is killed.  So the judge, which
-may be a notebook or a server with children of its own, needs no such power.
+The supervisor and zygotes start children on request, and all children end with them.  They are
+subreapers: a process that a child leaves behind becomes their child and is killed.  So the judge,
+which may be a notebook or a server with other children, need not be a subreaper.
 """
 
 from __future__ import annotations
@@ -32,26 +32,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, NoReturn
 
-    ProcessRole = Callable[
-        [int, int], object
-    ]  # takes a descriptor of its channel, and its parent's id
+    # Takes the descriptor of the channel, and the id of the parent.
+    ProcessRole = Callable[[int, int], object]
 
-_TICK = 1000  # milliseconds between looks at the parent: a fork of it may keep the socket open
-_MOST_ORPHANS = 10_000  # of a sweep: something may start processes faster than they are killed
+POLL_MILLISECONDS = 1000  # between checks of the parent, whose other forks may keep the socket open
+MAX_SWEEP_ROUNDS = 10_000  # a program may start processes faster than they are killed
 
 
 def supervisor(channel: int, judge: int) -> NoReturn:
     """Start zygotes and workers for the judge, and end with it."""
-    linux = sys.platform == "linux"
-    if linux:
+    roles: dict[str, ProcessRole] = {"zygote": zygote, "worker": start_over}
+    if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
-    # Only on Linux do libraries work in a process that was forked and did not start afresh.
-    roles = {"zygote": zygote, "worker": worker if linux else start_over}
+        roles["worker"] = worker  # elsewhere, libraries do not work in a forked process
     _serve_children(socket.socket(fileno=channel), judge, roles)
 
 
 def start_over(channel: int, parent: int) -> NoReturn:
-    """Be a worker as a program of its own from the first line."""
+    """Become a worker in a new interpreter instead of a fork."""
     os.set_inheritable(channel, True)
     command = [sys.executable, "-I", "-S", "-B", boot.__file__, "worker", str(channel), str(parent)]
     os.execv(sys.executable, command)
@@ -61,35 +59,37 @@ def zygote(channel: int, parent: int) -> NoReturn:
     """Import libraries, then fork a worker for each request."""
     die_with_parent(parent)
     connection = socket.socket(fileno=channel)
-    _import_libraries(**_received(connection))
-    from . import serve  # noqa: F401  once for all workers
+    _import_libraries(**_receive(connection))
+    from . import serve  # noqa: F401  imported once for all workers
     from .walls import canary, landlock, seccomp  # noqa: F401
 
-    shared = SharedConfig(**_received(connection))
+    shared = SharedConfig(**_receive(connection))
     seccomp.prepare(devices=shared.devices)
     assert has_one_thread(), "a library started a thread: forking is not safe"
     _serve_children(connection, parent, {"worker": functools.partial(worker, shared=shared)})
 
 
 def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> NoReturn:
-    """Raise walls, try them, and run programs; a fork of a zygote has its libraries already."""
+    """Raise walls, test them, and run programs; a fork of a zygote already has its libraries."""
     from .walls import canary
 
     connection = socket.socket(fileno=channel)
-    message = _received(connection)
-    own, fresh = WorkerConfig(**message["own"]), shared is None
-    shared = shared or SharedConfig(**message["shared"])
+    message = _receive(connection)
+    own = WorkerConfig(**message["own"])
+    has_zygote = shared is not None
+    if shared is None:
+        shared = SharedConfig(**message["shared"])
     os.environ.update(dict.fromkeys(control.FOLDERS, own.scratch))
-    if "tempfile" in sys.modules:  # it remembers the folder of the process that it was imported in
+    if "tempfile" in sys.modules:  # it may have cached the folder of the zygote
         vars(sys.modules["tempfile"])["tempdir"] = None
     os.chdir(own.scratch)
     missing = confine(own, shared, parent)
-    if fresh:
+    if not has_zygote:
         _import_libraries(torch=shared.torch, site=shared.site)
         if shared.compiler:
             compiler.import_compiler()
     elif "numpy.random" in sys.modules:
-        # Forks must not draw the same numbers; `random` and `secrets` see to themselves.
+        # Forks must not draw the same numbers.  `random` and `secrets` are seeded after a fork.
         sys.modules["numpy.random"].seed(int.from_bytes(os.urandom(4), "little"))
     from . import serve
 
@@ -97,62 +97,62 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> NoR
     serve.serve(connection, acts, missing)
 
 
-def _received(connection: socket.socket) -> dict[str, Any]:
-    """The next message of the judge; this process ends where it has hung up."""
-    message, _ = control.receive(connection)
-    if message is None:
+def _receive(connection: socket.socket) -> dict[str, Any]:
+    """Return the next message of the judge; end this process if the judge has hung up."""
+    received, _ = control.receive(connection)
+    if received is None:
         os._exit(0)
-    found: dict[str, Any] = message
-    return found
+    message: dict[str, Any] = received
+    return message
 
 
 def confine(own: WorkerConfig, shared: SharedConfig, parent: int) -> list[str]:
-    """Raise every wall there is before anything runs that is not ours; end with the parent.
+    """Raise all walls before any program runs, and make this process end with its parent.
 
-    The order matters.  Limits first, while they may still be set; then the user, because changing
-    it makes Linux forget what to do when the parent ends; then files, then system calls, because
-    raising the earlier walls needs calls that the last one refuses.
+    The order matters.  Limits come first, while they may still be set.  The user comes before
+    `die_with_parent`, because changing the user clears that setting.  System calls come last,
+    because the other walls need calls that the filter refuses.
 
     Returns:
-        Why walls are missing, one sentence each.
+        One sentence for each missing wall, with the reason.
     """
     from .walls import landlock, seccomp
 
     kernel.set_limits(memory=shared.memory, cpu_seconds=own.cpu_seconds, threads=own.threads)
     if sys.platform != "linux":
         return [f"there are no walls on {sys.platform}, only limits"]
-    with suppress(OSError):  # where memory runs out, this process goes, and not the judge
+    with suppress(OSError):  # if memory runs out, Linux kills this process first
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="utf-8")
     unprivileged = kernel.drop_privileges(own.user, [*shared.readable, own.scratch])
     missing: dict[str, str | None] = {"privileges": unprivileged or own.stays}
     die_with_parent(parent)
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # so that the judge can ask what memory this takes
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # lets the judge read the memory use
     missing["Landlock"] = landlock.apply([*shared.grants, (landlock.WRITE, own.scratch)])
-    missing["threads"] = (
-        None if has_one_thread() else "a thread was running before the walls were up"
-    )
+    missing["threads"] = None
+    if not has_one_thread():
+        missing["threads"] = "a thread was running before the walls were up"
     missing["seccomp"] = seccomp.apply(devices=shared.devices)
-    return [f"{wall}: {why}" for wall, why in missing.items() if why]
+    return [f"{wall}: {reason}" for wall, reason in missing.items() if reason]
 
 
 def die_with_parent(parent: int) -> None:
-    """Ask Linux to kill this process when its parent ends, however that ends."""
+    """Make Linux kill this process when its parent ends."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(0)
 
 
 def has_one_thread() -> bool:
-    """Whether this process has one thread: a filter does not reach those that run already."""
+    """Return True if there is one thread; a filter does not apply to threads that already run."""
     tasks = Path("/proc/self/task")
     return not tasks.is_dir() or len(list(tasks.iterdir())) == 1
 
 
 def _import_libraries(*, torch: bool, site: Sequence[str]) -> None:
-    """Import what programs compute with.
+    """Import numpy, and torch if it is used.
 
-    What libraries make while they are imported never dies: looking through it takes a tenth of the
-    time meanwhile, and 0.2 s at every collection afterwards.
+    Objects that libraries create during their import are never freed.  Visiting them would take a
+    tenth of the import time, and 0.2 s in every later collection.
     """
     gc.disable()
     stdlib = list(sys.path)
@@ -168,15 +168,15 @@ def _import_libraries(*, torch: bool, site: Sequence[str]) -> None:
         library.compile = _no_compiler  # type: ignore[assignment, unused-ignore]
         compiler.block_import()
     else:
-        sys.path[:] = stdlib  # it finds its own submodules; nothing else of the site is offered
+        sys.path[:] = stdlib  # numpy still finds its submodules; programs find no other packages
     gc.freeze()
     gc.enable()
 
 
 class _OfferedModules(PathFinder):
-    """Finds, of what is installed, numpy, torch and what it needs.
+    """Finds only numpy, torch and the packages that torch needs.
 
-    Torch uses a dozen packages where they are there; what a program does must not depend on it.
+    Torch uses a dozen more packages if they are installed.  Results must not depend on that.
     """
 
     site: tuple[str, ...] = ()
@@ -184,16 +184,19 @@ class _OfferedModules(PathFinder):
 
     @classmethod
     def find_spec(cls, name: str, path: Any = None, target: Any = None) -> Any:  # noqa: ANN401
-        """Where a module lies, or None."""
+        """Return the spec of a module; None if the module is not offered or not found."""
         spec = super().find_spec(name, path, target)
-        other = path is None and name not in cls.names
-        return None if other and spec and (spec.origin or "").startswith(cls.site) else spec
+        if path is None and name not in cls.names:
+            if spec and (spec.origin or "").startswith(cls.site):
+                return None
+        return spec
 
     @classmethod
     def find_distributions(cls, context: Any = None) -> Any:  # noqa: ANN401
-        """What `importlib.metadata` knows of a package: its version, say."""
-        known = context is not None and context.name in cls.names
-        return super().find_distributions(context) if known else ()
+        """Return the metadata of an offered package, such as its version."""
+        if context is None or context.name not in cls.names:
+            return ()
+        return super().find_distributions(context)
 
 
 def _no_compiler(*_: object, **__: object) -> None:
@@ -206,7 +209,7 @@ def _no_compiler(*_: object, **__: object) -> None:
 def _serve_children(
     connection: socket.socket, parent: int, roles: Mapping[str, ProcessRole]
 ) -> NoReturn:
-    """Start and end children on request; end all when the other side or the parent is gone."""
+    """Start and end children on request; end all if the connection or the parent is closed."""
     live: set[int] = set()
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
@@ -214,7 +217,7 @@ def _serve_children(
     poll.register(connection, select.POLLIN)
     with suppress(ConnectionError):
         while os.getppid() == parent:
-            if not poll.poll(_TICK):
+            if not poll.poll(POLL_MILLISECONDS):
                 _sweep(live)
                 continue
             request, descriptors = control.receive(connection)
@@ -240,14 +243,14 @@ def _serve_children(
 
 
 def _start(connection: socket.socket, descriptors: list[int], role: ProcessRole) -> int | str:
-    """The id of a new child, or why there is none; the child takes its role and never returns."""
-    here = os.getpid()
+    """Fork a child that takes a role; return its id, or the reason if that failed."""
+    parent = os.getpid()
     try:
         child = os.fork()
     except OSError as error:
         return f"a process could not be started: {error.strerror}"
     finally:
-        if os.getpid() == here:
+        if os.getpid() == parent:
             for descriptor in descriptors:
                 os.close(descriptor)
     if child:
@@ -259,8 +262,8 @@ def _start(connection: socket.socket, descriptors: list[int], role: ProcessRole)
         os.dup2(output, 1)
         os.dup2(output, 2)
         os.close(output)
-        role(channel, here)
-    except BaseException:  # noqa: BLE001 the judge shows the last line
+        role(channel, parent)
+    except BaseException:  # noqa: BLE001 the judge shows the last line of output
         sys.excepthook(*sys.exc_info())
         sys.stderr.flush()
     finally:
@@ -268,7 +271,7 @@ def _start(connection: socket.socket, descriptors: list[int], role: ProcessRole)
 
 
 def _end(child: int, grace: float, live: set[int]) -> tuple[int, bool]:
-    """End a child with its group and what it left; its exit status, and whether it had ended."""
+    """End a child, its group and its orphans; return its exit code, and True if it had ended."""
     deadline = time.monotonic() + grace
     ended, status = os.waitpid(child, os.WNOHANG)
     while not ended and time.monotonic() < deadline:
@@ -286,13 +289,14 @@ def _end(child: int, grace: float, live: set[int]) -> tuple[int, bool]:
 
 
 def _kill(child: int) -> None:
-    for kill in (os.killpg, os.kill):  # it may not lead a group yet
+    for kill in (os.killpg, os.kill):  # a new child does not lead a group yet
         with suppress(ProcessLookupError, PermissionError):
             kill(child, signal.SIGKILL)
 
 
 def _sweep(live: set[int]) -> None:
-    for _ in range(_MOST_ORPHANS):
+    """Kill orphans: children of this process that it did not start."""
+    for _ in range(MAX_SWEEP_ROUNDS):
         orphans = _children() - live
         if not orphans:
             return
