@@ -1,5 +1,5 @@
-"""The walls around a worker: what the kernel refuses to it and to every thread it starts.
+"""The walls around a worker: the kernel refuses acts of the worker and of every thread it starts.
 
-None of them needs root, a package or a user namespace.  Both kinds are needed: Landlock alone
-leaves signals, sockets and shared memory, seccomp alone leaves files.
+No wall needs root, a package or a user namespace.  Both kinds are needed: Landlock does not cover
+signals, sockets and shared memory, and seccomp does not cover files.
 """

@@ -1,7 +1,6 @@
-"""What the kernel refuses this very process: tried, not assumed, before any foreign code runs.
+"""Try which acts the kernel refuses this process, before any program runs.
 
-An act that is not refused does no harm here: it asks for the least that shows that harm could be
-done.
+An act that is not refused does no harm: it requests only enough to show that harm is possible.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from . import kernel
 
 REFUSED, DONE, ABSENT = "refused", "done", "absent"
 
-ACTS = {  # what is tried, in words
+ACTS = {  # descriptions
     "read": "read a file of yours",
     "write": "write to a file of yours",
     "create": "create a file outside its scratch folder",
@@ -50,9 +49,9 @@ _IPC_RMID = 0
 
 
 def try_forbidden_acts(*, judge: int, private: str, kept: Sequence[str]) -> dict[str, str]:
-    """By act: `refused`, `done` (it could be done), or `absent` (there is no such thing here).
+    """Try every act; return for each `refused`, `done` (possible), or `absent` (does not exist).
 
-    For the arguments see `control.SharedConfig` and `WorkerConfig`.
+    See `control.SharedConfig` and `WorkerConfig` for the arguments.
     """
     acts: Mapping[str, Callable[[], object]] = {
         "read": lambda: _open(private, os.O_RDONLY),
@@ -70,10 +69,10 @@ def try_forbidden_acts(*, judge: int, private: str, kept: Sequence[str]) -> dict
         "process": _start_process,
         "program": lambda: os.execv("/nonexistent/program", ["program"]),
         "uncounted": lambda: os.close(os.memfd_create("canary")),
-        "shared": _shared_memory,
-        "ring": _ring,
+        "shared": _create_shared_memory,
+        "ring": _create_ring,
         "namespace": lambda: kernel.call("unshare", 0),
-        "outlive": _outlive,
+        "outlive": _outlive_parent,
         "root": lambda: _refuse_unless(os.getuid() == 0),
         "unbounded": lambda: _refuse_unless(not kernel.is_limited()),
     }
@@ -85,13 +84,13 @@ def _outcome(act: Callable[[], object]) -> str:
         act()
     except OSError as error:
         return REFUSED if error.errno in _REFUSALS else DONE
-    except (AttributeError, ValueError):  # there is no such thing on this system
+    except (AttributeError, ValueError):  # it does not exist on this system
         return ABSENT
     return DONE
 
 
-def _refuse_unless(done: bool) -> None:
-    if not done:
+def _refuse_unless(possible: bool) -> None:
+    if not possible:
         raise PermissionError(errno.EPERM, "refused")
 
 
@@ -105,7 +104,7 @@ def _create(path: str) -> None:
 
 
 def _read_any(paths: Sequence[str]) -> None:
-    """Succeed when one of the files can be read; the first one is there."""
+    """Read one of the files; raise OSError if that is refused for all.  The first one exists."""
     refused: OSError = PermissionError(errno.EPERM, "out of sight")
     for path in paths:
         try:
@@ -117,7 +116,7 @@ def _read_any(paths: Sequence[str]) -> None:
 
 
 def _read_memory(process: int) -> None:
-    """Both ways into another process; asking for address 0 shows whether it is allowed."""
+    """Read memory of another process in both ways; address 0 is enough to see a refusal."""
     vector = (ctypes.c_size_t * 2)(0, 1)
     try:
         kernel.call("process_vm_readv", process, vector, 1, vector, 1, 0)
@@ -134,18 +133,18 @@ def _start_process() -> None:
     os.waitpid(child, 0)
 
 
-def _shared_memory() -> None:
+def _create_shared_memory() -> None:
     segment = kernel.call("shmget", 0, 4096, 0o600)
     with suppress(OSError):
         kernel.call("shmctl", segment, _IPC_RMID, None)
 
 
-def _ring() -> None:
+def _create_ring() -> None:
     if sys.platform != "linux":
         raise AttributeError
     kernel.syscall(_IO_URING_SETUP, 1, None)
 
 
-def _outlive() -> None:
+def _outlive_parent() -> None:
     kernel.prctl(kernel.PR_SET_PDEATHSIG, 0)
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)

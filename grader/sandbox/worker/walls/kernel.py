@@ -1,8 +1,7 @@
-"""System calls through ctypes, and the two walls that are nothing but such calls.
+"""System calls through ctypes, and the two walls that consist only of such calls.
 
-A process is bounded by limits, and it is never root and without capabilities: root is not held to
-a limit on threads, and owns the judge's files.  What makes a call raises OSError where the kernel
-refuses.
+A worker has limits, is never root, and has no capabilities: a limit on threads does not apply to
+root, who also owns the files of the judge.  Functions raise OSError if the kernel refuses a call.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 PR_CAP_AMBIENT = 47
 _AMBIENT_CLEAR_ALL = 4
-READ_SEARCH = 1 << 2  # CAP_DAC_READ_SEARCH, <linux/capability.h>
-_CAPABILITIES = 64
-_VERSION = struct.pack("<Ii", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
+READ_SEARCH = 1 << 2  # CAP_DAC_READ_SEARCH in <linux/capability.h>
+_CAPABILITY_COUNT = 64
+_CAPABILITY_HEADER = struct.pack("<Ii", 0x20080522, 0)  # version 3, this process
 
 
 def call(function: str, *arguments: object) -> int:
-    """Call a function of the C library, if it has it; integers are passed as C longs."""
+    """Call a function of the C library with integers as C longs; AttributeError if it lacks it."""
     passed = (ctypes.c_long(a) if isinstance(a, int) else a for a in arguments)
     result = int(getattr(_libc, function)(*passed))
     if result < 0:
@@ -55,7 +54,7 @@ def prctl(option: int, value: int = 0, third: object = 0) -> int:
 
 
 def capabilities(which: str) -> int:
-    """The bits of this process's capabilities, `CapEff` or `CapPrm`; none where none are known."""
+    """Return the bits of `CapEff` or `CapPrm` of this process; 0 if they are not known."""
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
             if line.startswith(which):
@@ -64,40 +63,45 @@ def capabilities(which: str) -> int:
 
 
 def set_limits(*, memory: int, cpu_seconds: int, threads: int) -> None:
-    """Bound this process for good: its address space in bytes, if any, and its user's threads.
+    """Limit this process permanently.
 
-    A limit that this system lacks is left out.
+    Args:
+        memory: bytes of address space; 0 for no limit.
+        cpu_seconds: CPU time.
+        threads: of all processes of its user.
+
+    Limits that this system lacks are left out.
     """
     bounds = {
-        # Not 0, at which Linux still hands a crash to a program that keeps cores: core(5), "piping"
+        # With 0, Linux still pipes a core dump to a program of the machine: core(5).
         "CORE": (1, 1),
         "CPU": (cpu_seconds, cpu_seconds + 1),
         "FSIZE": (MAX_FILE_BYTES, MAX_FILE_BYTES),
         "NOFILE": (MAX_OPEN_FILES, MAX_OPEN_FILES),
         "MEMLOCK": (0, 0),
-        "SIGPENDING": (256, 256),  # timers take from what the user's processes share
+        "SIGPENDING": (256, 256),  # timers use it; all processes of the user share it
         "MSGQUEUE": (0, 0),
         "NPROC": (threads, threads),
     } | ({"AS": (memory, memory)} if memory else {})
-    for name, pair in bounds.items():
+    for name, soft_and_hard in bounds.items():
         with suppress(AttributeError, OSError, ValueError):
-            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), pair)
+            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), soft_and_hard)
 
 
 def is_limited() -> bool:
-    """Whether CPU time and files of this process are limited; the judge watches its memory."""
-    wanted = (resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE)
-    return all(resource.getrlimit(limit)[1] != resource.RLIM_INFINITY for limit in wanted)
+    """Return True if CPU time and files of this process are limited; the judge watches memory."""
+    limits = (resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE)
+    return all(resource.getrlimit(limit)[1] != resource.RLIM_INFINITY for limit in limits)
 
 
 def drop_privileges(user: int | None, readable: Sequence[str]) -> str | None:
-    """Become a user, if one is given, and give up capabilities; why not, where that fails.
+    """Change to a user, if there is one, and give up capabilities; return the reason on failure.
 
-    Where that user could not read Python's own files (an interpreter in `/root`, say), the one
-    capability to read stays; Landlock still names what may be read.
+    If that user cannot read the files of Python (an interpreter in `/root`, for example), the
+    capability to read all files is kept.  Landlock still limits which files can be read.
 
     Raises:
-        PermissionError: a file cannot be read then, and there is no such capability.
+        PermissionError: a file cannot be read, and there is no such capability.
     """
     try:
         if user is not None:
@@ -107,16 +111,16 @@ def drop_privileges(user: int | None, readable: Sequence[str]) -> str | None:
             os.setresuid(user, user, user)
         with suppress(OSError):  # a kernel without ambient capabilities
             prctl(PR_CAP_AMBIENT, _AMBIENT_CLEAR_ALL)
-        with suppress(OSError):  # only who has CAP_SETPCAP may; else, or beyond the last, it ends
-            for capability in range(_CAPABILITIES):
+        with suppress(OSError):  # fails without CAP_SETPCAP, and after the last capability
+            for capability in range(_CAPABILITY_COUNT):
                 prctl(PR_CAPBSET_DROP, capability)
         keep = capabilities("CapPrm") & READ_SEARCH
-        _hold(0, keep)
+        _set_capabilities(0, keep)
         hidden = [path for path in readable if not os.access(path, os.R_OK, effective_ids=True)]
         if hidden:
-            _hold(keep, keep)
+            _set_capabilities(keep, keep)
         else:
-            _hold(0, 0)
+            _set_capabilities(0, 0)
     except OSError as error:
         return str(error.strerror)
     if hidden and not keep:
@@ -127,6 +131,6 @@ def drop_privileges(user: int | None, readable: Sequence[str]) -> str | None:
     return None
 
 
-def _hold(effective: int, permitted: int) -> None:
-    # Effective, permitted, inheritable; then the same for 32-63.
-    call("capset", _VERSION, struct.pack("<6I", effective, permitted, 0, 0, 0, 0))
+def _set_capabilities(effective: int, permitted: int) -> None:
+    # Effective, permitted and inheritable bits, for capabilities 0-31 and 32-63.
+    call("capset", _CAPABILITY_HEADER, struct.pack("<6I", effective, permitted, 0, 0, 0, 0))

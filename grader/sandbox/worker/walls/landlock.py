@@ -1,7 +1,7 @@
-"""Landlock: which files a worker may read, and the one folder in which it may write.
+"""Landlock: limit which files a worker may read, and let it write in one folder only.
 
-A rule grants rights to everything beneath a path; what no rule names is refused.  Kernels know more
-rights the newer they are, so the version is asked for, and what it lacks is left to seccomp.
+A rule grants rights to everything beneath a path; all other files are refused.  Newer kernels know
+more rights, so `apply` asks for the version.  Rights that the kernel lacks are left to seccomp.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from .kernel import PR_SET_NO_NEW_PRIVS, prctl, syscall
 
-_CREATE, _ADD, _RESTRICT = 444, 445, 446  # the same on every machine
+_CREATE, _ADD, _RESTRICT = 444, 445, 446  # system calls, the same on every machine
 _VERSION = 1  # LANDLOCK_CREATE_RULESET_VERSION
 _PATH_BENEATH = 1
 
@@ -23,36 +23,40 @@ _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _REMOVE_DIR, _REMOVE_FILE = (1 << 
 _MAKE_DIR, _MAKE_REG = 1 << 7, 1 << 8
 _TRUNCATE, _IOCTL_DEV = 1 << 14, 1 << 15
 _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
-_KNOWN = {1: 13, 2: 14, 3: 15, 4: 15}  # number of rights on files by version; 16 from 5 on
+_RIGHT_COUNTS = {1: 13, 2: 14, 3: 15, 4: 15}  # rights on files by version; 16 from 5 on
 
 READ = _READ_FILE | _READ_DIR
 LIST_FOLDER = _READ_DIR
-# Not: links, sockets, pipes, devices.
+# Links, sockets, pipes and devices are refused.
 WRITE = READ | _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _TRUNCATE
-USE_DEVICE = _READ_FILE | _WRITE_FILE | _TRUNCATE | _IOCTL_DEV  # a device
+USE_DEVICE = _READ_FILE | _WRITE_FILE | _TRUNCATE | _IOCTL_DEV
 
 Grant = tuple[int, str]
 
 
 def version() -> int:
-    """The kernel's version of Landlock; 0 where there is none."""
+    """Return the version of Landlock in this kernel; 0 if there is no Landlock."""
     with suppress(OSError):
         return syscall(_CREATE, None, 0, _VERSION)
     return 0
 
 
 def apply(grants: Sequence[Grant]) -> str | None:
-    """Confine this thread and all that it starts; why not, where that cannot be done.
+    """Confine this thread and all that it starts; return the reason on failure.
 
-    Paths that do not exist are left out: nothing can be read there.
+    Paths that do not exist are left out.
     """
-    known = version()
-    if not known:
+    kernel_version = version()
+    if not kernel_version:
         return "this kernel has no Landlock, or it is switched off"
-    rights = (1 << _KNOWN.get(known, 16)) - 1
-    network = 3 if known >= 4 else 0  # binding and connecting TCP
-    scoped = 3 if known >= 6 else 0  # abstract sockets and signals stay inside
-    size = 8 if known < 4 else 16 if known < 6 else 24
+    rights = (1 << _RIGHT_COUNTS.get(kernel_version, 16)) - 1
+    network = 3 if kernel_version >= 4 else 0  # binding and connecting TCP
+    scoped = 3 if kernel_version >= 6 else 0  # abstract sockets and signals stay inside
+    size = 24  # bytes of the structure that this version expects
+    if kernel_version < 4:
+        size = 8
+    elif kernel_version < 6:
+        size = 16
     try:
         rules = syscall(_CREATE, struct.pack("<QQQ", rights, network, scoped), size, 0)
         try:

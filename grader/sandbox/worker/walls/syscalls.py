@@ -1,4 +1,4 @@
-"""Numbers of the system calls that a worker is refused, by machine.
+"""Numbers of the system calls that a worker is refused, for each machine.
 
 Sources: `asm/unistd_64.h` (x86_64) and `asm-generic/unistd.h` (aarch64, which lacks the older
 calls) of the Linux headers.
@@ -6,9 +6,9 @@ calls) of the Linux headers.
 
 from __future__ import annotations
 
-NEWEST = 462  # mseal, Linux 6.10: what a later kernel adds is not known here, and refused
+NEWEST = 462  # mseal, Linux 6.10; calls that later kernels add are refused
 
-_EVERYWHERE = dict(  # from 424 on
+_EVERYWHERE = dict(  # calls from 424 on have the same number on every machine
     cachestat=451, clone3=435, fchmodat2=452, fsconfig=431, fsmount=432, fsopen=430, fspick=433,
     io_uring_enter=426, io_uring_register=427, io_uring_setup=425, landlock_create_ruleset=444,
     listmount=458, memfd_secret=447, mount_setattr=442, move_mount=429, open_tree=428, openat2=437,
