@@ -1,12 +1,12 @@
-"""Programs over a reference, for audits: right in another style, or answering without a thought.
+"""Programs that an audit derives from a reference: restyled references and trivial answers.
 
-The audit executes a reference, then this file in a namespace of its own, and calls `install`.  Each
-function is replaced by one that calls the original.  In a style the result is right by
-construction: `float64` and `longdouble` compute wider, and cast back to what the original gives.
+The audit executes a reference, then this file in a separate namespace, and calls `install`.  Each
+function is replaced by one that calls the original.  The restyled references are right by
+construction: `float64` and `longdouble` compute with more digits, and cast the result back.
 
-Any other kind is a trivial answer: of what the original gives, types, shapes and dtypes are kept
-and filled with something else, so that every question has these answers.  What a function hands on
-to another (a ctx) is left as it is; where the original raises, the answer is a bare number.
+Any other kind is a trivial answer, which every question has: the result has the types, shapes and
+dtypes of the original's, but another content.  Opaque results, which only another function reads
+(a ctx), are unchanged.  If the original raises, the answer is a number.
 """
 
 from __future__ import annotations
@@ -19,195 +19,207 @@ from typing import Any
 
 import numpy as np
 
-AnyValue = Any  # whatever a program takes or gives
+AnyValue = Any  # an argument or a result
+Function = Callable[..., AnyValue]
+Arguments = tuple[Sequence[AnyValue], Mapping[str, AnyValue]]
 _STYLES = {"float64": np.float64, "longdouble": np.longdouble}
 
 
 def install(kind: str, functions: Mapping[str, Sequence[int]], program: dict[str, Any]) -> None:
-    """Replace functions in a program's namespace, each with indices of what it hands on.
+    """Replace functions in the namespace of a program, each with indices of its opaque results.
 
     Raises:
-        TypeError: none of them is a function, and no class or object has a style.
+        TypeError: a style was asked for, but none of the names is a function.
     """
-    found = {name: program[name] for name in functions if callable(program.get(name))}
+    originals = {name: program[name] for name in functions if callable(program.get(name))}
     if kind in _STYLES:
-        found = {
-            name: function for name, function in found.items() if not isinstance(function, type)
+        originals = {
+            name: original for name, original in originals.items() if not isinstance(original, type)
         }
-        if not found:
+        if not originals:
             raise TypeError("what is called is no function")
-    made = StandIns(kind)
-    program.update({name: made.stand_in(f, functions[name]) for name, f in found.items()})
+    stand_ins = StandIns(kind)
+    for name, original in originals.items():
+        program[name] = stand_ins.stand_in(original, functions[name])
 
 
 class StandIns:
-    """Makes the functions of one style, or of one kind of answer."""
+    """Makes stand-ins for functions, in one style or with one kind of trivial answer."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.number = {"ones": 1.0, "nan": float("nan")}.get(kind, 0.0)
-        self.inside = False  # a reference function that calls another gets the original
+        self.inside = False  # True during a call: the originals call each other, not stand-ins
 
-    def stand_in(self, function: Callable[..., Any], handed_on: Sequence[int] = ()) -> AnyValue:
-        """Give the function to call instead of one; `opaque_results` are indices of its results."""
-        first: list[AnyValue] = []
+    def stand_in(self, function: Function, opaque_results: Sequence[int] = ()) -> Function:
+        """Return the stand-in for a function; `opaque_results` are indices of its results."""
+        first_result: list[AnyValue] = []
 
         def call(*args: AnyValue, **kwargs: AnyValue) -> AnyValue:
-            given = [_original(a) for a in args], {k: _original(a) for k, a in kwargs.items()}
+            args = tuple(_original(value) for value in args)
+            kwargs = {name: _original(value) for name, value in kwargs.items()}
             if self.inside:
-                return function(*given[0], **given[1])
-            if first:
-                return _copied(first[0])
+                return function(*args, **kwargs)
+            if first_result:
+                return _copy_arrays(first_result[0])
             self.inside = True
             try:
                 if self.kind in _STYLES:
-                    return self._styled(function, given)
-                found = function(*given[0], **given[1])
+                    return self._call_in_style(function, (args, kwargs))
+                result = function(*args, **kwargs)
             except Exception:
                 if self.kind in {*_STYLES, "first-call"}:
                     raise
-                found = 0.0  # a trivial answer does not know what to refuse
+                result = 0.0  # a trivial answer refuses no arguments
             finally:
                 self.inside = False
             if self.kind == "first-call":
-                first.append(found)
-                return _copied(found)
-            arrays = [a for a in (*given[0], *given[1].values()) if _is_array(a)]
-            if not isinstance(found, tuple):
-                return found if 0 in handed_on else self.filled(found, arrays)
+                first_result.append(result)
+                return _copy_arrays(result)
+            arrays = [value for value in (*args, *kwargs.values()) if _is_array(value)]
+            if not isinstance(result, tuple):
+                return result if 0 in opaque_results else self.filled(result, arrays)
             return tuple(
-                value if i in handed_on else self.filled(value, arrays, i)
-                for i, value in enumerate(found)
+                value if index in opaque_results else self.filled(value, arrays, index)
+                for index, value in enumerate(result)
             )
 
         return call
 
-    def _styled(self, function: Callable[..., Any], given: AnyValue) -> AnyValue:
-        """What a function gives in a style; arrays that it changes are changed all the same."""
-        args, kwargs = copy.deepcopy(given)
-        form = function(*args, **kwargs)  # which has the types of the result
+    def _call_in_style(self, function: Function, arguments: Arguments) -> AnyValue:
+        """Call a function in a style; arrays of the caller that it changes are changed as well."""
+        args, kwargs = copy.deepcopy(arguments)
+        original_result = function(*args, **kwargs)
         wide = np.dtype(_STYLES[self.kind])
-        taken: list[
-            tuple[AnyValue, AnyValue, AnyValue]
-        ] = []  # an array, its stand-in, a copy of that
+        # Arrays of the caller, the wide array for each, and a copy of the wide array.
+        conversions: list[tuple[AnyValue, AnyValue, AnyValue]] = []
 
-        def take(array: AnyValue) -> AnyValue:
-            narrow = array.dtype.kind == "f" and array.dtype.itemsize < wide.itemsize
-            made = array.astype(wide) if narrow else array
-            taken.append((array, made, made.copy()))
-            return made
+        def widen(array: AnyValue) -> AnyValue:
+            is_narrow = array.dtype.kind == "f" and array.dtype.itemsize < wide.itemsize
+            wide_array = array.astype(wide) if is_narrow else array
+            conversions.append((array, wide_array, wide_array.copy()))
+            return wide_array
 
-        args, kwargs = own = _arrays(take, given)
-        before = _leaves(own)
-        found = function(*args, **kwargs)
-        if any(one is not other for one, other in itertools.zip_longest(before, _leaves(own))):
-            raise TypeError("what is changed is the list or dict of a caller")
-        for array, made, original in taken:
-            if not np.array_equal(made, original, equal_nan=made.dtype.kind in "fc"):
-                array[...] = made
-        return _mapped(_cast, form, found)
+        wide_arguments = _map_arrays(widen, arguments)
+        leaves = _leaves(wide_arguments)
+        args, kwargs = wide_arguments
+        result = function(*args, **kwargs)
+        for before, after in itertools.zip_longest(leaves, _leaves(wide_arguments)):
+            if before is not after:
+                raise TypeError("what is changed is the list or dict of a caller")
+        for array, wide_array, before in conversions:
+            has_nan = wide_array.dtype.kind in "fc"
+            if not np.array_equal(wide_array, before, equal_nan=has_nan):
+                array[...] = wide_array
+        return _map_leaves(_cast, original_result, result)
 
     def filled(self, value: AnyValue, arrays: Sequence[AnyValue], index: int = 0) -> AnyValue:
-        """Something of the form of a result, with nothing of its content.
+        """Return a value of the same form as a result, with another content.
 
         Args:
             value: the result.
-            arrays: among the arguments, to be given for arrays.
-            index: of the first of them.
+            arrays: the arrays among the arguments; some kinds answer with them.
+            index: of the result, which tells the argument to answer with.
         """
-        places = itertools.count(0 if isinstance(value, list | tuple) else index)
-        return _mapped(lambda leaf: self._filled(leaf, arrays, next(places)), value)
+        indices = itertools.count(0 if isinstance(value, list | tuple) else index)
+        return _map_leaves(lambda leaf: self._filled_leaf(leaf, arrays, next(indices)), value)
 
-    def _filled(self, value: AnyValue, arrays: Sequence[AnyValue], index: int) -> AnyValue:
+    def _filled_leaf(self, value: AnyValue, arrays: Sequence[AnyValue], index: int) -> AnyValue:
         if self.kind == "none":
             return None
         if _is_array(value):
-            at = {"first-argument": 0, "arguments": index}.get(self.kind, len(arrays))
-            return _copied(arrays[at]) if at < len(arrays) else self._full(value)
+            position = {"first-argument": 0, "arguments": index}.get(self.kind, len(arrays))
+            if position < len(arrays):
+                return _copy_arrays(arrays[position])
+            return self._constant_array(value)
         if isinstance(value, str):
             return ""
         if isinstance(value, np.floating) or (isinstance(value, int) and self.kind != "nan"):
             return type(value)(self.number)
         if value is None or isinstance(value, int | float | np.generic):
             return self.number
-        return _Object(self, value)
+        return _ObjectStandIn(self, value)
 
-    def _full(self, value: AnyValue) -> AnyValue:
-        """An array or tensor of that form that holds one number throughout."""
-        whole = int(self.number == 1)
+    def _constant_array(self, value: AnyValue) -> AnyValue:
+        """Return an array or tensor of the same form whose entries are all `number`."""
+        integer = int(self.number == 1)
         if isinstance(value, np.ndarray):
-            number = self.number if value.dtype.kind in "fc" else whole
+            number = self.number if value.dtype.kind in "fc" else integer
             return np.full(value.shape, number, value.dtype)
         if not value.is_floating_point():
-            return value * 0 + whole
-        # A product, so that it stays in the graph and its gradients are zeros.
+            return value * 0 + integer
+        # A product stays in the graph, with gradients of zero.
         return value.nan_to_num() * 0 + self.number
 
 
-class _Object:
-    """An instance of a class of the reference, whose methods answer trivially too."""
+class _ObjectStandIn:
+    """Stand-in for an instance of a class of the reference; its methods answer trivially too."""
 
-    def __init__(self, answers: StandIns, original: AnyValue) -> None:
-        self.drill_answers = answers
+    # Long names, because an attribute here hides one of the original.
+    def __init__(self, stand_ins: StandIns, original: AnyValue) -> None:
+        self.drill_stand_ins = stand_ins
         self.drill_original = original
 
     def __getattr__(self, name: str) -> AnyValue:
-        found = getattr(self.drill_original, name)
-        return self.drill_answers.stand_in(found) if callable(found) else found
+        value = getattr(self.drill_original, name)
+        return self.drill_stand_ins.stand_in(value) if callable(value) else value
 
     def __call__(self, *args: AnyValue, **kwargs: AnyValue) -> AnyValue:
-        return self.drill_answers.stand_in(self.drill_original)(*args, **kwargs)
+        return self.drill_stand_ins.stand_in(self.drill_original)(*args, **kwargs)
 
 
-def _mapped(change: Callable[..., AnyValue], value: AnyValue, *others: AnyValue) -> AnyValue:
-    """The same with every leaf of it changed; `others` are of that form, and their leaves go in."""
+def _map_leaves(change: Function, value: AnyValue, *others: AnyValue) -> AnyValue:
+    """Return a nested value with each leaf changed.
+
+    `others` have the same form; their leaves are further arguments of `change`.
+    """
     if isinstance(value, dict):
         new = copy.copy(value)
         for key, item in value.items():
-            new[key] = _mapped(change, item, *(other[key] for other in others))
+            new[key] = _map_leaves(change, item, *(other[key] for other in others))
         return new
     if isinstance(value, list | tuple):
-        items = [_mapped(change, *row) for row in zip(value, *others, strict=True)]
+        items = [_map_leaves(change, *row) for row in zip(value, *others, strict=True)]
         if hasattr(value, "_fields"):
             return type(value)(*items)
         return items if isinstance(value, list) else tuple(items)
     return change(value, *others)
 
 
-def _arrays(change: Callable[[AnyValue], AnyValue], value: AnyValue) -> AnyValue:
-    return _mapped(lambda leaf: change(leaf) if isinstance(leaf, np.ndarray) else leaf, value)
+def _map_arrays(change: Function, value: AnyValue) -> AnyValue:
+    return _map_leaves(lambda leaf: change(leaf) if isinstance(leaf, np.ndarray) else leaf, value)
 
 
 def _leaves(value: AnyValue) -> list[AnyValue]:
-    found: list[AnyValue] = []
-    _mapped(found.append, value)
-    return found
+    leaves: list[AnyValue] = []
+    _map_leaves(leaves.append, value)
+    return leaves
 
 
-def _cast(form: AnyValue, found: AnyValue) -> AnyValue:
-    """What was found, in the type of what the original gives."""
-    if isinstance(form, np.ndarray):
-        return found.astype(form.dtype)
-    if isinstance(form, float | np.floating):
-        return type(form)(found)
-    known = form is None or isinstance(form, int | str | np.generic)
-    return found if known and type(found) is type(form) else form
+def _cast(original: AnyValue, value: AnyValue) -> AnyValue:
+    """Return a value with the type of the original one."""
+    if isinstance(original, np.ndarray):
+        return value.astype(original.dtype)
+    if isinstance(original, float | np.floating):
+        return type(original)(value)
+    is_plain = original is None or isinstance(original, int | str | np.generic)
+    return value if is_plain and type(value) is type(original) else original
 
 
 def _original(value: AnyValue) -> AnyValue:
-    """What an object stands in for, for the originals to work with."""
-    return value.drill_original if isinstance(value, _Object) else value
+    """Return the original of a stand-in for an object; any other value is unchanged."""
+    return value.drill_original if isinstance(value, _ObjectStandIn) else value
 
 
-def _copied(value: AnyValue) -> AnyValue:
-    """A copy of every array, so that whose memory it is does not give the answer away."""
+def _copy_arrays(value: AnyValue) -> AnyValue:
+    """Copy every array, because shared memory would reveal the trivial answer."""
 
-    def copied(leaf: AnyValue) -> AnyValue:
+    def copy_leaf(leaf: AnyValue) -> AnyValue:
         if isinstance(leaf, np.ndarray):
             return leaf.copy()
         return leaf.clone() if _is_array(leaf) else leaf
 
-    return _mapped(copied, value)
+    return _map_leaves(copy_leaf, value)
 
 
 def _is_array(value: object) -> bool:
