@@ -14,7 +14,7 @@ import itertools
 import re
 import secrets
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -36,9 +36,6 @@ from grader.model.steps import Step
 from grader.sandbox.client import CallTimeout, RequestLimits, WorkerError
 from grader.sandbox.messages import EncodedInput, Inputs, Outcome, ProgramError
 from grader.sandbox.remote_program import RemoteProgram
-
-if TYPE_CHECKING:
-    from grader.grading.bank_programs import BankPrograms
 
 T = TypeVar("T")
 Key = tuple[Hashable, ...]
@@ -79,6 +76,25 @@ def new_secret_draw() -> int:
     return FIRST_SECRET + secrets.randbits(64)
 
 
+class SharedPrograms(Protocol):
+    """The bank's programs and their results, shared by evaluations; see `BankPrograms`."""
+
+    remembered_outcomes: dict[Key, Any]  # the seed is the first entry of a key
+    secret_draw: int  # for all grades that measure no speed
+
+    def variant_program(self, name: str, index: int) -> RemoteProgram:
+        """Return the program of a variant of an idea."""
+
+    def layered_program(self, variants: Sequence[tuple[str, int]]) -> RemoteProgram:
+        """Return a program of several variants, each executed on top of those before it."""
+
+    def accepted_solution_program(self, name: str) -> RemoteProgram:
+        """Return the program of an accepted solution."""
+
+    def reload_program(self, name: str) -> None:
+        """Load a program again if its process has ended or is nearly used up."""
+
+
 class Evaluation:
     """The programs, the cases, and every result so far."""
 
@@ -89,7 +105,7 @@ class Evaluation:
         submission: RemoteProgram,
         reference: RemoteProgram,
         *,
-        bank: BankPrograms | None = None,
+        bank: SharedPrograms | None = None,
     ) -> None:
         """Keep the programs and the memory shared with other evaluations; nothing runs yet."""
         self.question = question
