@@ -17,14 +17,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
 import yaml
 
 from grader import bank
 from grader.cases import recipe
-from grader.commands.app import app
-from grader.commands.catalog import ROLES
+from grader.commands.app import load_command
 from grader.commands.classes import class_schema as class_schema
+from grader.commands.questions import ROLES
 from grader.grading.kinds.schema import question_schema
 from grader.model.spec import PART_KEYS, AcceptedSolution, Check, Idea
 
@@ -148,7 +147,7 @@ def commands() -> Iterator[tuple[str, ...]]:
 
 
 def _commands() -> Iterator[tuple[tuple[str, ...], Any]]:
-    waiting: list[tuple[tuple[str, ...], Any]] = [((), typer.main.get_command(app))]
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), load_command())]
     while waiting:
         words, command = waiting.pop(0)
         yield words, command

@@ -18,7 +18,6 @@ from types import ModuleType
 from typing import Any, get_args
 
 import pytest
-import typer
 import yaml
 from pydantic import BaseModel
 
@@ -26,7 +25,7 @@ from grader.audit.audit import audit_question
 from grader.bank import headers, load
 from grader.cases import recipe
 from grader.commands import entrypoint, grade, output
-from grader.commands.app import app
+from grader.commands.app import load_command
 from grader.grading.kinds import registry
 from grader.model import errors, spec
 
@@ -99,7 +98,7 @@ def test_every_command_that_is_shown_can_be_typed(page: str, command: Command) -
 
 def assert_drill_takes(arguments: list[str]) -> None:
     """Check the commands, options and ids of a line; metavariables in capitals are anything."""
-    command: Any = typer.main.get_command(app)
+    command: Any = load_command()
     rest = list(arguments)
     while rest:
         word = rest.pop(0)

@@ -14,7 +14,7 @@ from grader import bank, forms
 from grader.audit.audit import AuditPlan, audit_questions
 from grader.bank.starter_repair import repair_changes, repaired_starter
 from grader.cases.recipe import read_cases
-from grader.commands.interviewing import collect_evidence
+from grader.commands.show import collect_evidence
 from grader.explain.session import GradingSession
 from grader.forms import follow_up
 from grader.model.question import Question

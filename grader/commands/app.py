@@ -1,7 +1,7 @@
 """The program `drill` and its commands.
 
-A command imports what it needs in its body, so that it pays for nothing but itself; `drill
---version` pays for typer alone.  The plain help (no rich) is part of that.
+Only the file of the command that is typed is imported, and a command imports what it needs inside
+its functions.  Start-up stays short that way, and so does the plain help (no rich).
 """
 
 from __future__ import annotations
@@ -25,6 +25,20 @@ from grader.commands import entrypoint, output
 from grader.commands.options import flag, option
 from grader.reports import text_layout
 
+# Commands of the program and of its groups, in the order of the help, as FILE.FUNCTION of this
+# folder.  The first command of history and of interview need not be typed.
+_COMMANDS = {
+    "": "questions.list_ show.show drill.start grade.grade watch.watch edit.edit drill.case"
+    " drill.hint drill.run drill.solution discuss.discuss questions.next_ progress.progress"
+    " drill.reset explore.explore pack.pack mcp.mcp doctor.doctor help.help_",
+    "history": "history.list_ history.restore",
+    "interview": "interview.begin interview.next_ interview.end interview.note interview.mark"
+    " interview.decide interview.debrief interview.list_",
+    "bank": "bank.audit bank.preview bank.new bank.new_idea bank.add bank.remove bank.list_"
+    " bank.schema",
+    "class": "classroom.grade classroom.report classroom.export classroom.gradescope"
+    " classroom.schema",
+}
 _EVERYDAY = (
     "next list show start grade watch edit case hint run solution discuss reset history progress"
     " interview"
@@ -37,13 +51,13 @@ class _DefaultCommandGroup(TyperGroup):
 
     # typer declares the context by the class of a private module.
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Put the name of the default command where none was typed."""
+        """Insert the name of the first command if none is typed."""
         if not args or args[0] not in {*self.commands, *_HELP["help_option_names"]}:
             args = [next(iter(self.commands)), *args]
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(
+_program = typer.Typer(
     name="drill",
     invoke_without_command=True,
     rich_markup_mode=None,
@@ -51,16 +65,6 @@ app = typer.Typer(
     context_settings=_HELP,
     epilog="Begin with `drill next`. `drill help TOPIC` explains forms, parts, verdicts, classes, "
     "isolation.",
-)
-_history = typer.Typer(
-    cls=_DefaultCommandGroup,
-    help="List what was graded; bring a version back.",
-    subcommand_metavar="[ID] | restore NUMBER",
-)
-_interview = typer.Typer(
-    cls=_DefaultCommandGroup,
-    help="Be interviewed against the clock, or interview somebody.",
-    subcommand_metavar="[ID...] | COMMAND",
 )
 
 
@@ -75,16 +79,20 @@ def _help_without_command(ctx: typer.Context) -> None:
 
 def _show_everyday(program: Any) -> None:  # noqa: ANN401 - of a class of a private module
     """Show the commands of practice on one screen, and name the others."""
-    about = {name: command.get_short_help_str(200) for name, command in program.commands.items()}
+    help_texts = {
+        name: command.get_short_help_str(200) for name, command in program.commands.items()
+    }
     width = output.text_width()
     output.write_lines(["Usage: drill COMMAND", *text_layout.wrap_words(program.help, width), ""])
     for name in _EVERYDAY.split():
-        output.write_lines(text_layout.wrap_words(about.pop(name), width, first=f"  {name:9} "))
-    more = f"Also: {', '.join(about)}. `drill --help` has all of them. {app.info.epilog}"
+        text = help_texts.pop(name)
+        output.write_lines(text_layout.wrap_words(text, width, first=f"  {name:9} "))
+    others = ", ".join(help_texts)
+    more = f"Also: {others}. `drill --help` has all of them. {_program.info.epilog}"
     output.write_lines(["", *text_layout.wrap_words(more, width)])
 
 
-@app.callback()
+@_program.callback()
 def drill(
     ctx: typer.Context,
     bank: Annotated[Path | None, option("PATH", "Use this question bank alone.")] = None,
@@ -104,50 +112,52 @@ def drill(
     _help_without_command(ctx)
 
 
-_bank, _class = (
-    typer.Typer(invoke_without_command=True, callback=_help_without_command, help=about)
-    for about in ("Work on a question bank.", "Grade a class, and see what it knows.")
-)
-for _group, _name in (
-    (_history, "history"), (_interview, "interview"), (_bank, "bank"), (_class, "class")
-):  # fmt: skip
-    app.add_typer(_group, name=_name)
-_COMMANDS = {  # of each group, as FILE.FUNCTION of this folder
-    app: "questions.list_ questions.show drill.start grade.grade watch.watch edit.edit drill.case"
-    " drill.hint drill.run drill.solution discuss.discuss questions.next_ progress.progress"
-    " drill.reset explore.explore questions.pack mcp.mcp doctor.doctor"
-    " help.help_",
-    _history: "history.list_ history.restore",
-    _interview: "interview.begin interview.next_ interview.end interview.note interview.mark"
-    " interview.decide interview.debrief interview.list_",
-    _bank: "bank.audit bank.preview bank.new bank.new_idea bank.add bank.remove bank.list_"
-    " bank.schema",
-    _class: "classroom.grade classroom.report classroom.export classroom.gradescope"
-    " classroom.schema",
+_GROUPS = {
+    "history": typer.Typer(
+        cls=_DefaultCommandGroup,
+        help="List what was graded; bring a version back.",
+        subcommand_metavar="[ID] | restore NUMBER",
+    ),
+    "interview": typer.Typer(
+        cls=_DefaultCommandGroup,
+        help="Be interviewed against the clock, or interview somebody.",
+        subcommand_metavar="[ID...] | COMMAND",
+    ),
+    "bank": typer.Typer(
+        invoke_without_command=True,
+        callback=_help_without_command,
+        help="Work on a question bank.",
+    ),
+    "class": typer.Typer(
+        invoke_without_command=True,
+        callback=_help_without_command,
+        help="Grade a class, and see what it knows.",
+    ),
 }
-for _group, _paths in _COMMANDS.items():
-    for _file, _, _name in (path.partition(".") for path in _paths.split()):
-        _function = getattr(import_module(f"grader.commands.{_file}"), _name)
-        _group.command(_name.rstrip("_").replace("_", "-"))(_function)
 
 
 def _convert_without_pydantic(convert: Any) -> Any:  # noqa: ANN401 - typer keeps the class of a parameter to itself
-    """Convert None, a bool, a text and a path without pydantic, all else by typer's own method.
+    """Convert None, a bool, a text and a path without pydantic, anything else as typer does.
 
-    Importing pydantic takes longer than the rest of a start-up together.  `drill grade` needs it,
-    but only once its workers are starting.  Only `process_value` and `type_descriptor` are relied
-    on; pyproject.toml bounds the version of typer.
+    Importing pydantic takes longer than the rest of a start-up.  `drill grade` needs it, but only
+    once its workers are starting.  This relies on `process_value` and `type_descriptor` of typer;
+    pyproject.toml bounds its version.
     """
 
     def process_value(parameter: Any, ctx: object, value: Any) -> object:  # noqa: ANN401 - as above
         kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
-        several = parameter.nargs != 1 or getattr(parameter, "multiple", False)
-        simple = isinstance(value, bool) or kind in {str, Path}
-        if several or not (simple if value is not None else not parameter.required):
+        if value is None:
+            is_simple = not parameter.required
+        else:
+            is_simple = isinstance(value, bool) or kind in {str, Path}
+        is_list = parameter.nargs != 1 or getattr(parameter, "multiple", False)
+        if is_list or not is_simple:
             return convert(parameter, ctx, value)
         if kind is Path and value is not None:
             value = Path(value)
-        return value if parameter.callback is None else parameter.callback(ctx, parameter, value)
+        if parameter.callback is None:
+            return value
+        return parameter.callback(ctx, parameter, value)
 
     return process_value
 
@@ -157,36 +167,55 @@ for _kind in (TyperArgument, TyperOption):
 
 
 @cache
-def command_named(name: str) -> Any:  # noqa: ANN401 - of a class that typer keeps to itself
-    """Build one command or group, which takes a third of the time; all without a name."""
-    chosen = copy.copy(app)
-    if name:
-        for kind in ("registered_commands", "registered_groups"):
-            setattr(chosen, kind, [one for one in getattr(app, kind) if one.name == name])
-    return typer.main.get_command(chosen)
+def load_command(name: str = "") -> Any:  # noqa: ANN401 - of a class that typer keeps to itself
+    """Return the program with one command or group, or with all of them if none is named."""
+    program = _with_commands("", _program, name)
+    for group_name, group in _GROUPS.items():
+        if name in {"", group_name}:
+            program.add_typer(_with_commands(group_name, group), name=group_name)
+    return typer.main.get_command(program)
+
+
+def _with_commands(group_name: str, group: typer.Typer, only: str = "") -> typer.Typer:
+    """Return a group with its commands, whose files are imported; `only`: at most that one."""
+    group = copy.copy(group)
+    group.registered_commands = []
+    group.registered_groups = []
+    for path in _COMMANDS[group_name].split():
+        if only in {"", _typed_name(path)}:
+            file, _, function_name = path.partition(".")
+            function = getattr(import_module(f"grader.commands.{file}"), function_name)
+            group.command(_typed_name(path))(function)
+    return group
+
+
+def _typed_name(path: str) -> str:
+    """Return the name of a command as it is typed."""
+    return path.partition(".")[2].rstrip("_").replace("_", "-")
+
+
+def _load_typed_command(words: list[str]) -> Any:  # noqa: ANN401 - as above
+    """Return the program with the command that is typed, or with all of them if it needs them."""
+    word = entrypoint.command_word(words)
+    names = {*_GROUPS, *map(_typed_name, _COMMANDS[""].split())} - {"help"}
+    return load_command(word if word in names else "")
 
 
 def run(arguments: list[str]) -> int:
-    """Carry a command out and return its exit status."""
-
-    def carried_out(words: list[str]) -> object:  # building the commands may be interrupted, too
-        known = {str(one.name) for one in (app.registered_commands + app.registered_groups)}
-        command = command_named(words[0] if known - {"help"} & {*words[:1]} else "")
-        return command.main(words, prog_name="drill", standalone_mode=False)
-
-    return entrypoint.run(carried_out, arguments)
+    """Run a command and return its exit status."""
+    return entrypoint.run(_load_typed_command, arguments)
 
 
 def main() -> NoReturn:
     """Run the command line and exit with its status."""
     sandbox.own_process = True
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # no other package in this process
-    gc.set_threshold(100_000)  # what is imported stays: looking through it takes a tenth of a start
+    gc.set_threshold(100_000)  # modules stay: collecting them takes a tenth of a start
     status = run(sys.argv[1:])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C: all that is left is to end
-    if "multiprocessing" in sys.modules:  # it ends what it has started when Python ends
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C: the command has ended
+    if "multiprocessing" in sys.modules:  # it ends its processes when Python ends
         sys.exit(status)
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):  # closed, or nobody reads it: the status says so already
             stream.flush()
-    os._exit(status)  # taking every module apart takes as long as importing pydantic
+    os._exit(status)  # unloading every module takes as long as importing pydantic

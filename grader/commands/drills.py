@@ -30,8 +30,7 @@ from grader.commands.workspaces import (
 )
 from grader.model.errors import UsageError
 from grader.model.question import Header, Question
-from grader.records import events, progress
-from grader.records.events import Event
+from grader.records import progress
 
 if TYPE_CHECKING:
     from grader.bank.starter_repair import RepairChange
@@ -174,7 +173,7 @@ def start_again(
     question, made = start_drill(ctx, question_id, parent=parent, seed=seed)
     event = ctx.new_event("again", question, path=str(made.workspace.folder))
     starter = question.without_leading_blank_lines(question.starter)
-    copy = replace_keeping_copy(ctx, made.workspace.submission, starter, "again", event)
+    copy = files.replace_keeping_copy(ctx, made.workspace.submission, starter, "again", event)
     write_question(ctx, made.workspace.folder, question, 1, choice.question)
     return question, made._replace(copy_of_old=copy)
 
@@ -216,29 +215,10 @@ def reset_drill(ctx: Context, question_id: str | None) -> tuple[Question, Path, 
     path = choice.require_workspace().submission
     question = choice.question
     event = ctx.new_event("reset", question)
-    copy = replace_keeping_copy(
+    copy = files.replace_keeping_copy(
         ctx, path, question.without_leading_blank_lines(question.starter), "reset", event
     )
     return question, path, copy
-
-
-def replace_keeping_copy(
-    ctx: Context, path: Path, content: bytes, reason: str, event: Event
-) -> Path | None:
-    """Put `content` into a file after keeping what was there, in a copy and in the records.
-
-    Return the copy, the first free one (submission.before-reset-1.py for the reason "reset"); None
-    where there was nothing to keep.
-    """
-    files.refuse_link(path)
-    if os.path.lexists(path) and (before := files.read_submission(path)) != content:
-        copy = files.keep_copy(path, before, f"before-{reason}")
-        ctx.write(lambda db: events.begin_attempt(db, event, before))
-        files.replace(path, content)
-        return copy
-    files.create(path, content)
-    ctx.record_event(event)
-    return None
 
 
 class HintResult(NamedTuple):
@@ -261,9 +241,7 @@ def next_hint(ctx: Context, question_id: str | None, *, number: int | None = Non
     They are those of the part that is asked now, numbered from 1; recorded is how many were shown
     of all parts up to it.
     """
-    from grader.commands.history_rows import (
-        checked_attempts,  # which puts versions back, as this does
-    )
+    from grader.commands.history_rows import checked_attempts
 
     choice = resolve_drill(ctx, question_id)
     yours = ctx.progress(choice.question)

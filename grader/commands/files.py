@@ -1,4 +1,4 @@
-"""Reading and writing a person's files: nothing is written over that is not kept."""
+"""Read and write a person's files; what is overwritten is kept in a copy first."""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.bank.bank_files import read_regular_file, write_atomically
 from grader.model.errors import UsageError
-from grader.model.limits import MAX_SUBMISSION_FILE_BYTES
+from grader.records import events
 
+if TYPE_CHECKING:
+    from grader.commands.context import Context
+    from grader.records.events import Event
+
+MAX_SUBMISSION_FILE = 1_000_000  # bytes: a thousand times an honest submission
 _ELSEWHERE = "choose a folder that you can write, with drill start ID --dir DIR"
 
 
 def read_submission(path: Path) -> bytes:
-    """Return the bytes of a submission; whether they are a program is for the judge to say."""
+    """Return the bytes of a submission; the judge decides if they are a program."""
     try:
-        content, found = read_regular_file(path, MAX_SUBMISSION_FILE_BYTES + 1)
+        content, status = read_regular_file(path, MAX_SUBMISSION_FILE + 1)
     except FileNotFoundError:
         where = "" if path.parent.is_dir() else f" (nor the folder {path.parent})"
         raise UsageError(f"{path}: there is no such file{where}") from None
@@ -32,8 +38,8 @@ def read_submission(path: Path) -> bytes:
             ) from None
         what = ", found" if fault.errno == errno.EINVAL else " to read:"
         raise UsageError(f"{path}: expected a file{what} {fault.strerror}") from fault
-    if len(content) > MAX_SUBMISSION_FILE_BYTES:
-        size = max(found.st_size, len(content))
+    if len(content) > MAX_SUBMISSION_FILE:
+        size = max(status.st_size, len(content))
         raise UsageError(
             f"{path}: expected a submission of at most {MAX_SUBMISSION_FILE_BYTES:,} bytes, "
             f"found {size:,}"
@@ -42,7 +48,7 @@ def read_submission(path: Path) -> bytes:
 
 
 def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:
-    """Write a new file, and its folder; return False, touching nothing, if one is there."""
+    """Write a new file and create its folder; return False and do nothing if the file exists."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
@@ -57,42 +63,63 @@ def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:
 
 
 def replace(path: Path, content: bytes, advice: str = _ELSEWHERE) -> None:
-    """Put a file in the place of another, at once; the caller has kept what was there.
+    """Write a file atomically; the caller has kept the old content.
 
-    UsageError, with `advice`, where the path is a symbolic link or cannot be written.
+    UsageError, with `advice`, if the path is a symbolic link or cannot be written.
     """
     refuse_link(path)
     write_atomically(path, [content], advice, keep_mode=True)
 
 
+def replace_keeping_copy(
+    ctx: Context, path: Path, content: bytes, reason: str, event: Event
+) -> Path | None:
+    """Write a file after keeping the old content, in a copy and in the records.
+
+    Return the copy, such as submission.before-reset-1.py for the reason "reset"; None if there was
+    nothing to keep.
+    """
+    refuse_link(path)
+    if os.path.lexists(path):
+        old_content = read_submission(path)
+        if old_content != content:
+            copy = keep_copy(path, old_content, f"before-{reason}")
+            ctx.write(lambda db: events.begin_attempt(db, event, old_content))
+            replace(path, content)
+            return copy
+    create(path, content)
+    ctx.record_event(event)
+    return None
+
+
+def keep_copy(path: Path, content: bytes, reason: str) -> Path:
+    """Write the content of a file into a new file next to it, and return that path.
+
+    For the reason "before-reset" it is submission.before-reset-1.py, or the first free number.
+    """
+    copies = (path.with_name(f"{path.stem}.{reason}-{n}{path.suffix}") for n in count(1))
+    return next(copy for copy in copies if create(copy, content))
+
+
+def refuse_link(path: Path) -> None:
+    """Raise UsageError if a path is a symbolic link: nothing is written through a link."""
+    with suppress(OSError):  # it is not a link, or it cannot be read
+        target = os.readlink(path)  # noqa: PTH115 - Path.readlink normalizes the target
+        raise UsageError(
+            f"{path}: expected a file or a folder of its own, found a symbolic link to {target}",
+            hint="remove the link, or work in another folder (drill start ID --dir DIR)",
+        )
+
+
 def zip_files(content: Mapping[str, bytes], executable: Collection[str] = ()) -> bytes:
     """Return a zip file of files by path, some of them executable; equal for equal content."""
-    import zipfile  # which most commands do without
+    import zipfile  # most commands do not need it
 
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         for name, data in content.items():
             entry = zipfile.ZipInfo(name)  # its time is always 1980
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (0o100755 if name in executable else 0o100644) << 16
             archive.writestr(entry, data)
-    return packed.getvalue()
-
-
-def keep_copy(path: Path, content: bytes, why: str) -> Path:
-    """Keep what a file holds in a new one beside it, and return that.
-
-    For the reason `before-reset` that is submission.before-reset-1.py, or the first number free.
-    """
-    copies = (path.with_name(f"{path.stem}.{why}-{n}{path.suffix}") for n in count(1))
-    return next(copy for copy in copies if create(copy, content))
-
-
-def refuse_link(path: Path) -> None:
-    """Raise UsageError where a path is a symbolic link: nothing is written where one leads."""
-    with suppress(OSError):  # it is no link, or nobody may know
-        target = os.readlink(path)  # noqa: PTH115 - Path.readlink normalizes what was written
-        raise UsageError(
-            f"{path}: expected a file or a folder of its own, found a symbolic link to {target}",
-            hint="remove the link, or work in another folder (drill start ID --dir DIR)",
-        )
+    return buffer.getvalue()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from grader import bank
 from grader.commands import files
 from grader.commands.context import Context
-from grader.commands.drills import replace_keeping_copy
 from grader.commands.workspaces import find_workspace
 from grader.model.errors import DrillError, UsageError
 from grader.model.report import NON_FAILING_VERDICTS, UNREADABLE_TYPE
@@ -184,4 +183,4 @@ def restore_version(
         )
     event = ctx.new_event("restored", attempt)
     target = drill.submission
-    return len(content), target, replace_keeping_copy(ctx, target, content, "restore", event)
+    return len(content), target, files.replace_keeping_copy(ctx, target, content, "restore", event)

@@ -15,8 +15,8 @@ from typing import Any
 
 from grader import bank
 from grader.commands import drills
-from grader.commands.catalog import QuestionStatus, list_questions
 from grader.commands.context import Context, require_torch, torch_installed
+from grader.commands.questions import QuestionFilter, QuestionStatus, list_questions
 from grader.commands.workspaces import (
     ResolvedDrill,
     enclosing_workspace,
@@ -136,7 +136,8 @@ def _possible(
 ) -> list[QuestionStatus]:  # fmt: skip
     """Return the questions that can be started in a folder, in an order that `seed` decides."""
     possible = []
-    for standing in list_questions(ctx, *fit):
+    track, level, role = fit
+    for standing in list_questions(ctx, QuestionFilter(track, level, role)):
         head = standing.header
         there = folder / head.id
         found = read_workspace(there)

@@ -21,7 +21,16 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from grader import sandbox
-from grader.commands import drill, entrypoint, files, grading, mcp_prompts, output, questions
+from grader.commands import (
+    drill,
+    entrypoint,
+    files,
+    grading,
+    mcp_prompts,
+    output,
+    questions,
+    show,
+)
 from grader.commands.context import Context
 from grader.commands.discuss import discuss
 from grader.commands.options import SomeId, command_context, flag, now, option
@@ -102,10 +111,10 @@ def run_request(request: Request, doing: Callable[[str], None]) -> dict[str, Any
 
 
 def _call(request: Request) -> None:
-    from grader.commands.app import command_named
+    from grader.commands.app import load_command
 
     bank = request.bank and Path(request.bank)
-    ctx = typer.Context(command_named("show"), info_name=request.name, obj=bank)
+    ctx = typer.Context(load_command("show"), info_name=request.name, obj=bank)
     if request.name in mcp_prompts.ROLES:
         _show_role(ctx, request.name, **request.arguments)
         return
@@ -186,7 +195,7 @@ TOOLS = (
         is_read_only=True,
     ),
     Tool(questions.next_, "", "Say what to do next, and why.", is_read_only=True),
-    Tool(questions.show, "question", "Show a question, as far as it is asked.", is_read_only=True),
+    Tool(show.show, "question", "Show a question, as far as it is asked.", is_read_only=True),
     Tool(drill.start, "question again", "Make its folder. `again`: of a question that is due."),
     Tool(grade, "question file yes", "Grade the person's file: a try."),
     Tool(drill.run, "question seed", "Run the script of a diagnosis, once of a few times."),

@@ -7,9 +7,9 @@ from datetime import datetime
 from itertools import groupby
 
 from grader.commands import schedule
-from grader.commands.catalog import QuestionStatus, list_questions
 from grader.commands.context import Context
 from grader.commands.history_rows import list_history
+from grader.commands.questions import QuestionStatus, list_questions
 from grader.records import progress
 from grader.records.events import BRIEF_REPORT_SQL, RecordsError
 from grader.reports.practice import PracticeIdea, PracticeSummary, TrackProgress, first_day

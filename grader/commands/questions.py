@@ -1,31 +1,277 @@
-"""`drill list`, `show`, `next`, `pack`: which questions there are, how far one is, handing out."""
+"""`drill list` and `drill next`: the questions, the progress with each, and which to do next.
+
+The next question is one that was begun and is not finished, the latest first; then one that is due
+for review, the longest overdue first; then a new one: first those whose prerequisites are passed,
+in them the easiest level, in it the track of the last question, and in that the shortest.  A
+prediction is followed by the question that it prepares.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from grader.commands import output
-from grader.commands.options import (
-    JsonOption,
-    Seed,
-    SomeId,
-    argument,
-    command_context,
-    flag,
-    option,
-    tracks,
-)
+from grader import bank
+from grader.commands import output, schedule
+from grader.commands.context import Context, torch_installed
+from grader.commands.options import JsonOption, argument, command_context, flag, option, tracks
+from grader.commands.workspaces import read_workspace
+from grader.model.errors import DrillError, UsageError, did_you_mean
 from grader.model.number_format import format_count
+from grader.model.question import Header
+from grader.records import progress
+from grader.records.progress import QuestionProgress
 
-if TYPE_CHECKING:
-    from grader.commands.catalog import QuestionStatus
-    from grader.model.question import Question
+PracticeState = Literal["unfinished", "due", "new", "later"]
+LEVELS = ("warm-up", "core", "senior")  # from the easiest on
+ROLES = ("training", "inference", "research", "kernels")
+_TABLE_HEAD = ("question", "title", "level", "parts", "min", "you")
+_NO_QUESTIONS = "no questions: the banks that were found hold none"
 
-_HEAD = ("question", "title", "level", "parts", "min", "you")
+
+class QuestionStatus(NamedTuple):
+    """A question, the progress with it, and the day on which it comes back."""
+
+    header: Header
+    question_progress: QuestionProgress
+    due: date | None  # None: no sitting of it is finished
+    today: date
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a review of the question is due and not begun."""
+        return (
+            self.question_progress.is_finished and self.due is not None and self.due <= self.today
+        )
+
+    @property
+    def practice_state(self) -> PracticeState:
+        """Unfinished, due for review, new, or to be reviewed later."""
+        if self.question_progress.is_finished:
+            return "due" if self.is_due else "later"
+        return "new" if self.question_progress.state == "new" else "unfinished"
+
+    @property
+    def is_undone(self) -> bool:
+        """Whether the question is not passed; a prediction is done with its first grade."""
+        if self.header.form == "predict" and self.question_progress.rated_moments:
+            return False
+        return not self.question_progress.passed
+
+
+class Suggestion(NamedTuple):
+    """A question, and why it is suggested; if it is for later, nothing is to be done now."""
+
+    question_status: QuestionStatus
+    reason: str
+    folder: Path | None  # where it was started, if that folder is still there
+
+
+class QuestionFilter(NamedTuple):
+    """Which questions to list; every one by default."""
+
+    track: str | None = None
+    level: str | None = None
+    role: str | None = None
+    form: str | None = None
+    text: str = ""  # in the ID, the title or the track
+    under: int | None = None  # minutes
+
+    def accepts(self, header: Header) -> bool:
+        """Return True if a question is to be listed."""
+        return (
+            self.track in {None, header.track}
+            and self.level in {None, header.level}
+            and (self.role is None or self.role in header.roles)
+            and (self.under is None or header.minutes <= self.under)
+            and self.form in {None, header.form}
+            and self.text.lower() in f"{header.called}\n{header.title}\n{header.track}".lower()
+        )
+
+
+EVERY_QUESTION = QuestionFilter()
+
+
+def _require_known(option_name: str, word: str | None, words: Sequence[str]) -> None:
+    """Raise UsageError if the value of an option is not one of these words."""
+    if word is not None and word not in words:
+        raise UsageError(
+            f"--{option_name} {word}: there is no such {option_name}{did_you_mean(word, words)}",
+            hint=f"the {option_name}s are {', '.join(words)}" if words else "",
+        )
+
+
+def list_questions(
+    ctx: Context,
+    question_filter: QuestionFilter = EVERY_QUESTION,
+    *,
+    new: bool = False,
+    due: bool = False,
+) -> list[QuestionStatus]:
+    """Return the questions that a filter accepts, with the days on which they come back."""
+    if question_filter.form is not None:
+        from grader import forms  # an unfiltered list does not need it
+
+        _require_known("form", question_filter.form, forms.FORM_NAMES)
+    headers = bank.headers(ctx.banks())
+    _require_known("track", question_filter.track, sorted({header.track for header in headers}))
+    _require_known("level", question_filter.level, LEVELS)
+    _require_known("role", question_filter.role, ROLES)
+    recorded = ctx.read(progress.progress_events, {})
+    today = ctx.today
+    rows = []
+    for header in filter(question_filter.accepts, headers):
+        is_prediction = header.form == "predict"
+        question_progress = progress.progress_of(
+            recorded, header.id, header.bank, once=is_prediction
+        )
+        if new and question_progress.state != "new":
+            continue
+        due_date = schedule.due_date(ctx, header, question_progress)
+        row = QuestionStatus(header, question_progress, due_date, today)
+        if row.is_due or not due:
+            rows.append(row)
+    return rows
+
+
+class _Ranking:
+    """The order in which questions are suggested."""
+
+    def __init__(self, ctx: Context, rows: Sequence[QuestionStatus]) -> None:
+        """Find the last question, the one that it prepares, and those that are not done."""
+        self.recent_ids = ctx.read(progress.recent_questions, ())
+        self.torch_installed = torch_installed()
+        self.undone = {(row.header.bank, row.header.id) for row in rows if row.is_undone}
+        self.last = self._last_question(rows)
+        self.prepared_id = _prepared_question(self.last)
+
+    def _last_question(self, rows: Sequence[QuestionStatus]) -> QuestionStatus | None:
+        for question_id in self.recent_ids:
+            for row in rows:
+                if row.header.id == question_id:
+                    return row
+        return None
+
+    def undone_prerequisites(self, header: Header) -> list[str]:
+        """Return the prerequisites of a question that are not done."""
+        return sorted(id_ for id_ in header.prerequisites if (header.bank, id_) in self.undone)
+
+    def lacks_torch(self, header: Header) -> bool:
+        """Return True if a question needs torch, and torch is not installed."""
+        return header.torch and not self.torch_installed
+
+    def rank(self, row: QuestionStatus) -> tuple[int, ...]:
+        """Return the rank of a question; the lowest is suggested."""
+        header = row.header
+        due_day = (row.due or row.today).toordinal()
+        lacks_torch = self.lacks_torch(header)
+        is_not_prepared = header.id != self.prepared_id
+        match row.practice_state:
+            case "unfinished":
+                return (0, [*self.recent_ids, header.id].index(header.id))
+            case "due":
+                return (1, lacks_torch, is_not_prepared, due_day)
+            case "new":
+                level = [*LEVELS, header.level].index(header.level)
+                is_other_track = self.last is not None and header.track != self.last.header.track
+                return (
+                    2,
+                    row.question_progress.given_up,
+                    lacks_torch,
+                    is_not_prepared,
+                    bool(self.undone_prerequisites(header)),
+                    level,
+                    is_other_track,
+                    header.minutes,
+                )
+            case "later":
+                return (3, due_day)
+
+    def reason_for_new(self, header: Header) -> str:
+        """Return why a new question is suggested."""
+        why = "the easiest come first"
+        if self.last and header.id == self.prepared_id:
+            why = f"it goes on from {self.last.header.called}"
+        reason = f"new, {header.level}, {header.minutes} min: {why}"
+        prerequisites = self.undone_prerequisites(header)
+        if prerequisites:
+            reason += f"; better after {' and '.join(prerequisites)}"
+        return reason
+
+
+def suggest_question(ctx: Context) -> Suggestion | None:
+    """Return the question to do next; None if there is no question."""
+    rows = list_questions(ctx)
+    ranking = _Ranking(ctx, rows)
+    best = min(rows, key=ranking.rank, default=None)
+    if best is None:
+        return None
+    header = best.header
+    state = best.practice_state
+    if state == "unfinished":
+        reason = _reason_for_unfinished(ctx, best)
+        due_count = sum(row.is_due for row in rows)
+        if due_count:
+            reason += f"; {format_count(due_count, 'question')} due (drill list --due)"
+    elif state == "new":
+        reason = ranking.reason_for_new(header)
+    else:
+        reason = schedule.return_reason(ctx, best.question_progress)
+    if state == "due" and best.due:
+        reason = f"{schedule.due_text(best.due, best.today)}: {reason}"
+    if ranking.lacks_torch(header):
+        reason += "; it needs torch, which is not installed"
+    return Suggestion(best, reason, _last_folder(ctx, header))
+
+
+def _prepared_question(last: QuestionStatus | None) -> str:
+    """Return the ID of the question that the last one prepares, if that was a prediction."""
+    if last is None or last.header.form != "predict" or not last.question_progress.is_finished:
+        return ""
+    with suppress(DrillError):  # it cannot be read any more
+        return bank.load([last.header.bank], last.header.id).spec.then or ""
+    return ""
+
+
+def _last_folder(ctx: Context, header: Header) -> Path | None:
+    """Return the folder in which a question was started last; None if it is gone."""
+    for start in ctx.starts:
+        if start.question == header.id and progress.is_about_question(
+            start.bank, str(header.bank), header.id
+        ):
+            folder = Path(start.folder)
+            return folder if read_workspace(folder) is not None else None
+    return None
+
+
+def _reason_for_unfinished(ctx: Context, row: QuestionStatus) -> str:
+    """Return which part is asked, the tries at it, and the last idea that was shown."""
+    question_progress = row.question_progress
+    parts = row.header.parts
+    begun = "begun again" if question_progress.passed else "begun"
+    reason = f"{begun}: {_tries_text(ctx, row.header, question_progress)}"
+    if parts > 1:
+        reason = f"part {question_progress.count_parts_asked(parts)} of {parts}, {reason}"
+    return reason
+
+
+def _tries_text(ctx: Context, header: Header, question_progress: QuestionProgress) -> str:
+    """Return how often the part that is asked now was tried, and the last idea that was shown."""
+    from grader.commands.history_rows import checked_attempts  # a list does not need it
+
+    rows = checked_attempts(ctx, header.called, question_progress)
+    while any(row.on for row in rows):  # drop the parts before
+        rows.pop(0)
+    tries = {row.attempt.sha256 for row in rows if row.attempt.is_try and row.attempt.verdict}
+    if not tries:
+        return "only the starter was graded" if rows and rows[-1].unchanged else "no try at it yet"
+    idea = f"; last idea {rows[-1].ideas[0]}" if rows[-1].ideas else ""
+    return format_count(len(tries), "try", "tries") + idea
 
 
 def list_(
@@ -43,210 +289,97 @@ def list_(
     json: JsonOption = False,
 ) -> None:
     """List the questions, how far you are with each, and what is due."""
-    from grader.commands.catalog import list_questions
-
-    here = command_context(ctx)
-    found = list_questions(
-        here, track, level, role, form=form, text=text, new=new, due=due, under=under
-    )
-    names = ("id", "called", "title", "track", "form", "level", "roles", "minutes", "bank")
-    rows = [
-        {name: getattr(one.header, name) for name in names}
-        | {
-            "state": one.question_progress.state,
-            "tries": one.question_progress.tries,
-            "passed": one.question_progress.passed,
-        }
-        | {"due": one.due and one.due.isoformat(), "parts": one.header.parts}
-        | {"parts_passed": one.question_progress.count_parts_passed(one.header.parts)}
-        for one in found
-    ]
-    if output.emit_json(json, questions=rows):
+    context = command_context(ctx)
+    question_filter = QuestionFilter(track, level, role, form, text, under)
+    rows = list_questions(context, question_filter, new=new, due=due)
+    if output.emit_json(json, questions=[_row_to_json(row) for row in rows]):
         return
-    if found:
-        table: list[tuple[str, ...]] = []
-        for at, one in enumerate(found):
-            if not at or one.header.track != found[at - 1].header.track:
-                table.append((one.header.track,))
-            table.append(_cells(one))
-        output.write_table(_HEAD, table, long="title", spare=("level", "min"))
-        # The summary last: it stays in sight.
-        again = sum(one.is_due for one in found)
-        said = f", {again} due for review" * bool(again)
-        said = f"{sum(one.question_progress.passed for one in found)} of {len(found)} passed{said}"
-        output.write_next_steps(f"drill next{here.bank_option}", after=said)
-    elif track or level or role or form or text or new or under:
-        output.write_next_steps(f"drill list{here.bank_option}", after="no such questions")
+    if rows:
+        output.write_table(_TABLE_HEAD, _table(rows), long="title", spare=("level", "min"))
+        # The summary comes last, where it stays visible.
+        summary = f"{sum(row.question_progress.passed for row in rows)} of {len(rows)} passed"
+        due_count = sum(row.is_due for row in rows)
+        if due_count:
+            summary += f", {due_count} due for review"
+        output.write_next_steps(f"drill next{context.bank_option}", after=summary)
+    elif question_filter != EVERY_QUESTION or new:
+        output.write_next_steps(f"drill list{context.bank_option}", after="no such questions")
     elif due:
-        output.write_next_steps(f"drill next{here.bank_option}", after="nothing is due")
+        output.write_next_steps(f"drill next{context.bank_option}", after="nothing is due")
     else:
-        output.write("no questions: the banks that were found hold none")
+        output.write(_NO_QUESTIONS)
 
 
-def _cells(one: QuestionStatus) -> tuple[str, ...]:
-    from grader.commands.schedule import due_text
-
-    header = one.header
-    yours = one.question_progress
-    passed = f"{yours.count_parts_passed(header.parts)}/{header.parts}"
-    state = format_count(yours.tries, "try", "tries") if yours.state == "tried" else yours.state
-    if one.due and yours.is_finished:
-        state = due_text(one.due, one.today)
-    return f"  {header.called}", header.title, header.level, passed, str(header.minutes), state
-
-
-def show(
-    ctx: typer.Context,
-    question: SomeId = None,
-    all_: Annotated[bool, flag("--all", "Show later parts, too; all of a guide.")] = False,
-    interviewer: Annotated[
-        bool, flag("--interviewer", "Show a guide for the interviewer; gives the answers away.")
-    ] = False,
-    seed: Seed = None,
-    json: JsonOption = False,
-) -> None:
-    """Show a question without starting it."""
-    from grader.commands.workspaces import resolve_drill
-
-    here = command_context(ctx)
-    choice = resolve_drill(here, question, seed=seed)
-    found = choice.question
-    several = len(found.spec.parts)
-    drawn = f" --seed {seed}" * (seed is not None)
-    if interviewer:
-        _guide(found, f"{choice.typed_name}{here.bank_option}{drawn}", everything=all_, json=json)
-        return
-    asked = several if all_ or several == 1 else here.progress(found).count_parts_asked(several)
-    if output.emit_json(json, **_whole(found, asked)):
-        return
-    from grader.reports.question import question_blocks
-
-    steps = [f"drill start {choice.typed_name}{here.bank_option}{drawn}"]
-    if choice.workspace:
-        steps = [f"drill grade{choice.drill_argument}"]
-    steps += [f"drill show{choice.drill_argument} --all"] * (asked < several)
-    output.show_page(question_blocks(found, asked), commands=steps, paged=True)
-
-
-def show_on_screen(ctx: typer.Context, called: str) -> None:
-    """Show a question, as far as it is asked, without commands to type: a screen has keys."""
-    from grader.commands.workspaces import resolve_drill
-    from grader.reports.question import question_blocks
-
-    here = command_context(ctx)
-    found = resolve_drill(here, called).question
-    parts = len(found.spec.parts)
-    asked = here.progress(found).count_parts_asked(parts) if parts > 1 else 1
-    output.show_page(question_blocks(found, asked), paged=True)
-
-
-def pack(
-    ctx: typer.Context,
-    questions: Annotated[list[str], argument("ID...", "The questions.")],
-    out: Annotated[Path, option("PATH", "A new folder or .zip file.", show_default=False)],
-    part: Annotated[int | None, option("N", "Up to this part.")] = None,
-    seed: Seed = None,
-    json: JsonOption = False,
-) -> None:
-    """Write questions as files, without their solutions."""
-    from grader.commands.packing import write_pack as packed
-
-    here = command_context(ctx)
-    made = packed(here, questions, out, part=part, seed=seed or 0)
-    if output.emit_json(json, out=made.out, questions=made.questions, files=made.files):
-        return
-    count = format_count(len(made.files), "file")
-    output.write(f"{made.out}: {', '.join(made.questions)}; {count}, no solution among them")
-    upto = "" if part is None else f" --parts {','.join(map(str, range(1, part + 1)))}"
-    drawn = f" --seed {seed}" * (seed is not None)
-    output.write_next_steps(
-        f"drill grade {questions[0]}{here.bank_option} --file FILE{upto}{drawn}"
-    )
-
-
-def _guide(question: Question, called: str, *, everything: bool, json: bool) -> None:
-    """Show a live interviewer's guide, and the command for a right file; in a pipe as Markdown."""
-    from grader.commands.interviewing import collect_evidence
-    from grader.reports.interviewer import interviewer_guide
-
-    parts = question.spec.parts
-    found = collect_evidence(question) if everything or json else None
-    if json:
-        told = [part.model_dump(include={"hints", "follow_ups"}) for part in parts]
-        ideas = [asdict(one) for one in found or ()]
-        output.write_json(
-            **_whole(question, len(parts)), interviewer={"parts": told, "ideas": ideas}
-        )
-        return
-    right = f"drill solution {called} --give-up --full"
-    output.show_page(
-        interviewer_guide(question, called, found), commands=[right], paged=True, markdown=True
-    )
-
-
-def _whole(question: Question, asked: int) -> dict[str, Any]:
-    """Everything of a question that does not give its answer away."""
-    from grader import forms
-
-    spec = question.spec
-    shown = question.spec.parts[:asked]
-    names = {"title", "track", "level", "uses", "prerequisites", "causes", "log"}
-    of_part = {"points", "minutes", "prompt", "interface", "contract"}
-    of_check = {"id", "kind", "about", "tolerance"}  # what it allows besides rounding
-    return {
-        "question": question.id,
-        "bank": question.bank,
-        "digest": question.digest,
-        "numbers": question.number_set if spec.given else None,
-        **spec.model_dump(include=names | {"experiments"}),
-        "minutes": spec.minutes,
-        "prompt": shown[0].prompt,
-        "functions": list(question.functions_for_part(asked)),
-        "hints": sum(len(part.hints) for part in shown),
-        "parts": [
-            part.model_dump(include=of_part)
-            | {
-                "id": id_,
-                "checks": [c.model_dump(include=of_check, exclude_none=True) for c in part.checks],
-            }
-            for id_, part in zip(spec.part_ids, shown, strict=False)
-        ],
-        "parts_in_all": len(spec.parts),
-        "materials": [asdict(one) for one in forms.form_of(spec).materials(spec)],
+def _row_to_json(row: QuestionStatus) -> dict[str, Any]:
+    header = row.header
+    names = ("id", "called", "title", "track", "form", "level", "roles", "minutes", "bank")
+    return {name: getattr(header, name) for name in names} | {
+        "state": row.question_progress.state,
+        "tries": row.question_progress.tries,
+        "passed": row.question_progress.passed,
+        "due": row.due and row.due.isoformat(),
+        "parts": header.parts,
+        "parts_passed": row.question_progress.count_parts_passed(header.parts),
     }
+
+
+def _table(rows: Iterable[QuestionStatus]) -> list[tuple[str, ...]]:
+    """Return the lines of the table, with the name of each track above its questions."""
+    lines: list[tuple[str, ...]] = []
+    track = None
+    for row in rows:
+        if row.header.track != track:
+            track = row.header.track
+            lines.append((track,))
+        lines.append(_cells(row))
+    return lines
+
+
+def _cells(row: QuestionStatus) -> tuple[str, ...]:
+    header = row.header
+    question_progress = row.question_progress
+    passed = f"{question_progress.count_parts_passed(header.parts)}/{header.parts}"
+    state: str = question_progress.state
+    if state == "tried":
+        state = format_count(question_progress.tries, "try", "tries")
+    if row.due and question_progress.is_finished:
+        state = schedule.due_text(row.due, row.today)
+    return f"  {header.called}", header.title, header.level, passed, str(header.minutes), state
 
 
 def next_(ctx: typer.Context, json: JsonOption = False) -> None:
     """Say what to do next, and why."""
-    from grader.commands.catalog import suggest_question
-
-    here = command_context(ctx)
-    found = suggest_question(here)
-    if found is None:
+    context = command_context(ctx)
+    suggestion = suggest_question(context)
+    if suggestion is None:
         if not output.emit_json(json, next=None):
-            output.write("no questions: the banks that were found hold none")
+            output.write(_NO_QUESTIONS)
         return
-    (header, _, due, today), reason, folder = found
-    called = header.called
-    kind = found.question_status.practice_state
+    status, reason, folder = suggestion
+    called = status.header.called
+    state = status.practice_state
     row = {
-        "question": called, "kind": kind, "reason": reason,
-        "due": due and due.isoformat(), "folder": folder,
-    }  # fmt: skip
+        "question": called,
+        "kind": state,
+        "reason": reason,
+        "due": status.due and status.due.isoformat(),
+        "folder": folder,
+    }
     if output.emit_json(json, next=row):
         return
-    from grader.commands.schedule import format_day
     from grader.reports.blocks import Paragraph
 
-    if due and kind == "later":
-        output.write(f"Nothing is due until {format_day(due, today)}. Then:")
+    if status.due and state == "later":
+        day = schedule.format_day(status.due, status.today)
+        output.write(f"Nothing is due until {day}. Then:")
     output.show_page([Paragraph(f"\xa0\xa0{reason}", called, hang=4)])
-    start = f"drill start {called}{here.bank_option}"
-    if kind in {"due", "later"}:
-        output.write_next_steps(
-            f"{start} --again", *[f"drill list{here.bank_option}"] * (kind == "later")
-        )
-    elif kind == "new" or folder is None:
+    bank_option = context.bank_option
+    start = f"drill start {called}{bank_option}"
+    if state == "due":
+        output.write_next_steps(f"{start} --again")
+    elif state == "later":
+        output.write_next_steps(f"{start} --again", f"drill list{bank_option}")
+    elif state == "new" or folder is None:
         output.write_next_steps(start)
     else:
-        output.write_next_steps(f"{here.cd_prefix(folder)}drill grade{here.bank_option}")
+        output.write_next_steps(f"{context.cd_prefix(folder)}drill grade{bank_option}")

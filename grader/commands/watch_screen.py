@@ -25,7 +25,7 @@ from typing import NamedTuple
 import typer
 
 from grader import forms
-from grader.commands import drill, entrypoint, output, questions
+from grader.commands import drill, entrypoint, output, questions, show
 from grader.commands.edit import open_editor
 from grader.commands.grade import grade_context
 from grader.commands.watching import WatchedDrill
@@ -114,7 +114,7 @@ class Screen(Closeable):
             "h": lambda: drill.hint(ctx, called),
             "c": lambda: drill.case(ctx, self._case(), called),
             "s": lambda: drill.solution(ctx, called),
-            "p": lambda: questions.show_on_screen(ctx, called),
+            "p": lambda: show.show_on_screen(ctx, called),
             "d": lambda: output.write_lines([_DIFF, *drill.diff_lines(watched.diff_since_last())]),
             "f": lambda: output.show_page(watch_page(watched, keys=True, full=True)),
             "r": watched.grade_again,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import grader.bank
-from grader.commands import catalog, debriefing, drills, grading, history_rows, interviews
+from grader.commands import debriefing, drills, grading, history_rows, interviews, questions
 from grader.commands.context import Context
 from grader.commands.watching import WatchedDrill
 from grader.model.errors import UsageError
@@ -67,7 +67,9 @@ def graded(ctx: Context, text: str) -> grading.GradeResult:
 
 def yours(ctx: Context) -> progress.QuestionProgress:
     """Return the progress that a list of questions shows."""
-    (found,) = (row.question_progress for row in catalog.list_questions(ctx) if row.header.id == ID)
+    (found,) = (
+        row.question_progress for row in questions.list_questions(ctx) if row.header.id == ID
+    )
     return found
 
 
@@ -89,7 +91,7 @@ def test_a_clone_and_a_wheel_share_all_records(
         assert [row.attempt.verdict for row in rows] == ["fail", "fail", "pass"]
         assert [row.sitting for row in rows] == [1, 1, 1]
     assert history_rows.restore_version(ctx, 2)[1] == ctx.current_folder() / ID / "submission.py"
-    assert catalog.suggest_question(ctx).folder in {None, ctx.current_folder() / ID}  # type: ignore[union-attr]
+    assert questions.suggest_question(ctx).folder in {None, ctx.current_folder() / ID}  # type: ignore[union-attr]
 
 
 def test_a_folder_of_one_copy_is_accepted_with_another(

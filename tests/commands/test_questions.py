@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.commands import catalog
+from grader.commands import questions
 from tests.bank.specs import edited, write_bank
 from tests.commands.conftest import ROOT, Drill, without_torch
 
@@ -115,7 +115,7 @@ def test_what_cannot_be_graded_here_is_not_first(
 def test_what_asks_for_another_comes_after_it(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listed = catalog.list_questions
+    listed = questions.list_questions
 
     def asking(*args: Any, **more: Any) -> Any:
         before = {
@@ -129,7 +129,7 @@ def test_what_asks_for_another_comes_after_it(
         ]
 
     circular = True
-    monkeypatch.setattr(catalog, "list_questions", asking)
+    monkeypatch.setattr(questions, "list_questions", asking)
     assert suggested(drill) == ("double-trouble", f"{NEW}; better after halve-well")
     circular = False
     for name in ("halve-well", "double-trouble", "needs-torch"):

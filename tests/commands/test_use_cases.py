@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.commands import casing, catalog, drills, grading, history_rows
+from grader.commands import casing, drills, grading, history_rows, questions
 from grader.commands.context import Context
 from grader.model.errors import UsageError
 from grader.records import events, progress
@@ -208,7 +208,7 @@ def test_what_was_done_belongs_to_a_bank_and_goes_with_it(
     assert [grading.grade_file(ctx).tries for _ in range(2)] == [1, 0]
     assert [len(drills.next_hint(ctx, NAME).shown) for _ in range(2)] == [1, 1]
     for person, state, tries in ((ctx, "passed", 1), (other, "new", 0)):
-        (row,) = catalog.list_questions(person)
+        (row,) = questions.list_questions(person)
         assert (row.question_progress.state, row.question_progress.tries) == (state, tries)
     assert not drills.next_hint(other, NAME).all
     with pytest.raises(UsageError, match="is shown when all parts pass"):

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 
 from grader import forms
 from grader.bank import load, question_ids, starter_repair
-from grader.commands.interviewing import collect_evidence
+from grader.commands.show import collect_evidence
 from grader.model.question import Question
 from grader.model.report import Bar, Bars, Breakdown, BreakdownRow, CheckResult, Mismatch, Verdict
 from grader.model.spec import Part

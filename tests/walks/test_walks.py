@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from grader import bank, forms
-from grader.commands.app import app, run
+from grader.commands.app import load_command, run
 from grader.commands.entrypoint import global_options_first
 from grader.explain import session
 from grader.model.question import Question
@@ -101,7 +100,7 @@ def parse(command: str) -> None:
     assert all(first == "cd" for first, _ in before), command
     assert words[0] in {"drill", "python", "python3"}, command
     if words[0] == "drill":
-        group: Any = typer.main.get_command(app)
+        group: Any = load_command()
         context = group.make_context("drill", global_options_first(words[1:]))
         _, found, rest = group.resolve_command(context, [*context._protected_args, *context.args])
         found.make_context("drill", rest, parent=context)
