@@ -21,7 +21,7 @@ from pathlib import Path
 from session import clocked
 
 from grader import bank
-from grader.commands import drills
+from grader.commands import start
 from grader.commands.context import Context
 from grader.commands.options import now
 from grader.commands.watching import WatchedDrill, watch_saves
@@ -54,7 +54,7 @@ def measured(name: str, rounds: int) -> dict[str, list[float]]:
     saved, decided = queue.SimpleQueue[None](), list[float]()
     with tempfile.TemporaryDirectory() as place, GradingSession(question) as session:
         here = Context(Path(place), Path(place, "home"), now, ROOT)
-        drills.start_drill(here, name)
+        start.start_drill(here, name)
         with (
             WatchedDrill(here, name) as watched,
             watch_saves(watched.path, lambda: saved.put(None)),

@@ -28,9 +28,9 @@ from grader.reports import text_layout
 # Commands of the program and of its groups, in the order of the help, as FILE.FUNCTION of this
 # folder.  The first command of history and of interview need not be typed.
 _COMMANDS = {
-    "": "questions.list_ show.show drill.start grade.grade watch.watch edit.edit drill.case"
-    " drill.hint drill.run drill.solution discuss.discuss questions.next_ progress.progress"
-    " drill.reset explore.explore pack.pack mcp.mcp doctor.doctor help.help_",
+    "": "questions.list_ show.show start.start grade.grade watch.watch edit.edit case.case"
+    " hint.hint run.run solution.solution discuss.discuss questions.next_ progress.progress"
+    " start.reset explore.explore pack.pack mcp.mcp doctor.doctor help.help_",
     "history": "history.list_ history.restore",
     "interview": "interview.begin interview.next_ interview.end interview.note interview.mark"
     " interview.decide interview.debrief interview.list_",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from grader import bank
 from grader.commands import files, interviews
 from grader.commands.context import Context, choose_seed, require_torch, torch_installed
-from grader.commands.drills import write_question
+from grader.commands.start import write_question
 from grader.commands.workspaces import ResolvedDrill, enclosing_workspace, resolve_drill
 from grader.model.errors import DrillError, UsageError
 from grader.model.question import Question

@@ -14,9 +14,15 @@ from random import Random
 from typing import Any
 
 from grader import bank
-from grader.commands import drills
 from grader.commands.context import Context, require_torch, torch_installed
 from grader.commands.questions import QuestionFilter, QuestionStatus, list_questions
+from grader.commands.start import (
+    check_start,
+    is_of,
+    start_again,
+    start_drill,
+    write_question,
+)
 from grader.commands.workspaces import (
     ResolvedDrill,
     enclosing_workspace,
@@ -141,7 +147,7 @@ def _possible(
         head = standing.header
         there = folder / head.id
         found = read_workspace(there)
-        is_free = drills.is_of(ctx, found, head) if found else not os.path.lexists(there)
+        is_free = is_of(ctx, found, head) if found else not os.path.lexists(there)
         if is_free and standing.practice_state in _KINDS and (torch_installed() or not head.torch):
             possible.append(standing)
     Random(seed).shuffle(possible)
@@ -182,7 +188,7 @@ def _chosen(ctx: Context, head: Header, folder: Path) -> InterviewQuestion:
     """Return a question as the records keep it; UsageError if it cannot be started."""
     question = ctx.load(head.called)
     require_torch(question)
-    drills.check_start(ctx, head.called, question, folder / question.id)
+    check_start(ctx, head.called, question, folder / question.id)
     planned = tuple(part.minutes for part in question.spec.parts)
     return InterviewQuestion(head.called, head.id, str(head.bank), head.title, planned)
 
@@ -190,8 +196,8 @@ def _chosen(ctx: Context, head: Header, folder: Path) -> InterviewQuestion:
 def _start(ctx: Context, chosen: InterviewQuestion, folder: Path) -> Question:
     """Make the folder of a question, unless a command that was killed has made it."""
     yours = ctx.progress(ctx.load(chosen.called))
-    start = drills.start_again if yours.is_finished else drills.start_drill
-    return start(ctx, chosen.called, parent=folder)[0]
+    begin = start_again if yours.is_finished else start_drill
+    return begin(ctx, chosen.called, parent=folder)[0]
 
 
 def current_drill(ctx: Context, held: Interview) -> ResolvedDrill | None:
@@ -231,9 +237,7 @@ def ask_next(ctx: Context, held: Interview, to: int | InterviewQuestion) -> Reso
         called = held.questions[held.current_index].called
         part = to
         question = ctx.load(called)
-        drills.write_question(
-            ctx, resolve_drill(ctx, called).require_workspace().folder, question, part
-        )
+        write_question(ctx, resolve_drill(ctx, called).require_workspace().folder, question, part)
     else:
         called = to.called
         question = _start(ctx, to, Path(held.folder))

@@ -22,14 +22,18 @@ import typer
 
 from grader import sandbox
 from grader.commands import (
-    drill,
+    case,
     entrypoint,
     files,
     grading,
+    hint,
     mcp_prompts,
     output,
     questions,
+    run,
     show,
+    solution,
+    start,
 )
 from grader.commands.context import Context
 from grader.commands.discuss import discuss
@@ -196,13 +200,13 @@ TOOLS = (
     ),
     Tool(questions.next_, "", "Say what to do next, and why.", is_read_only=True),
     Tool(show.show, "question", "Show a question, as far as it is asked.", is_read_only=True),
-    Tool(drill.start, "question again", "Make its folder. `again`: of a question that is due."),
+    Tool(start.start, "question again", "Make its folder. `again`: of a question that is due."),
     Tool(grade, "question file yes", "Grade the person's file: a try."),
-    Tool(drill.run, "question seed", "Run the script of a diagnosis, once of a few times."),
-    Tool(drill.case, "name question run seed", "Write a case as a script to run."),
-    Tool(drill.hint, "question", "Show one more hint, which is recorded: ask before."),
+    Tool(run.run, "question seed", "Run the script of a diagnosis, once of a few times."),
+    Tool(case.case, "name question run seed", "Write a case as a script to run."),
+    Tool(hint.hint, "question", "Show one more hint, which is recorded: ask before."),
     Tool(
-        drill.solution,
+        solution.solution,
         "question give_up",
         "Show the solution, which ends the drill.",
         is_destructive=True,

@@ -25,9 +25,13 @@ from typing import NamedTuple
 import typer
 
 from grader import forms
-from grader.commands import drill, entrypoint, output, questions, show
+from grader.commands import entrypoint, output, questions
+from grader.commands.case import case
 from grader.commands.edit import open_editor
 from grader.commands.grade import grade_context
+from grader.commands.hint import hint
+from grader.commands.show import show_on_screen
+from grader.commands.solution import diff_lines, solution
 from grader.commands.watching import WatchedDrill
 from grader.model.errors import DrillError, UsageError
 from grader.model.number_format import format_count
@@ -111,11 +115,11 @@ class Screen(Closeable):
         watched.on_verdict = lambda report: self._head(f"{report.verdict.upper():5}")
         called = watched.resolved_drill.typed_name
         self._does: dict[str, Callable[[], object]] = {
-            "h": lambda: drill.hint(ctx, called),
-            "c": lambda: drill.case(ctx, self._case(), called),
-            "s": lambda: drill.solution(ctx, called),
-            "p": lambda: show.show_on_screen(ctx, called),
-            "d": lambda: output.write_lines([_DIFF, *drill.diff_lines(watched.diff_since_last())]),
+            "h": lambda: hint(ctx, called),
+            "c": lambda: case(ctx, self._case(), called),
+            "s": lambda: solution(ctx, called),
+            "p": lambda: show_on_screen(ctx, called),
+            "d": lambda: output.write_lines([_DIFF, *diff_lines(watched.diff_since_last())]),
             "f": lambda: output.show_page(watch_page(watched, keys=True, full=True)),
             "r": watched.grade_again,
             "e": self._edit,
@@ -125,9 +129,7 @@ class Screen(Closeable):
         if live:
             self._view = live.asked
             del self._does["s"], self._does["n"]
-            self._does["h"] = lambda: (
-                drill.hint(ctx, called) if self._asks(_PRICE, *_YES) else False
-            )
+            self._does["h"] = lambda: hint(ctx, called) if self._asks(_PRICE, *_YES) else False
             for key, (kind, keep) in live.text_keys.items():
                 self._does[key] = partial(self._note, kind, keep)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from grader.commands import drills, files, grading, interviews, schedule
+from grader.commands import files, grading, interviews, schedule, solution
 from grader.commands.context import Context, require_torch
 from grader.commands.grading import GradeResult
 from grader.explain.session import GradingSession
@@ -78,9 +78,9 @@ class WatchedDrill(Closeable):
         self._seed = None
         self._grade()
 
-    def diff_since_last(self) -> tuple[drills.DiffLine, ...]:
+    def diff_since_last(self) -> tuple[solution.DiffLine, ...]:
         """Return what the file changes in the version that was graded before, or in the starter."""
-        return drills.diff_code(self._before, files.read_submission(self.path))
+        return solution.diff_code(self._before, files.read_submission(self.path))
 
     def _grade(self) -> None:
         """Grade in the session, which is opened anew where the one before fell over."""

@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 import grader.bank
-from grader.commands import debriefing, drills, grading, history_rows, interviews, questions
+from grader.commands import (
+    debriefing,
+    grading,
+    hint,
+    history_rows,
+    interviews,
+    questions,
+    start,
+)
 from grader.commands.context import Context
 from grader.commands.watching import WatchedDrill
 from grader.model.errors import UsageError
@@ -76,9 +84,9 @@ def yours(ctx: Context) -> progress.QuestionProgress:
 def test_a_clone_and_a_wheel_share_all_records(
     ctx: Context, clone: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drills.start_drill(ctx, ID)
+    start.start_drill(ctx, ID)
     assert graded(ctx, "# fail\n").tries == 1
-    drills.next_hint(ctx, ID)
+    hint.next_hint(ctx, ID)
     use(wheel, monkeypatch)
     assert (yours(ctx).state, yours(ctx).tries, yours(ctx).highest_hint) == ("tried", 1, 1)
     second = graded(ctx, "# fail again\n")
@@ -97,10 +105,10 @@ def test_a_clone_and_a_wheel_share_all_records(
 def test_a_folder_of_one_copy_is_accepted_with_another(
     ctx: Context, clone: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drills.start_drill(ctx, ID)
+    start.start_drill(ctx, ID)
     use(wheel, monkeypatch)
     assert clone.exists()
-    assert drills.start_drill(ctx, ID)[1].was_there
+    assert start.start_drill(ctx, ID)[1].was_there
     graded(ctx, "# fail\n")
     with WatchedDrill(ctx, ID) as watched:
         watched.grade_if_changed()
@@ -176,12 +184,12 @@ def test_banks_of_one_name_are_one_and_of_two_names_are_two(ctx: Context, tmp_pa
         Path(shutil.copytree(BANK, tmp_path / name)) for name in ("a/mine", "b/mine", "other")
     )
     at = {bank: replace(ctx, bank=bank) for bank in (mine, copy, other)}
-    drills.start_drill(at[mine], ID)
+    start.start_drill(at[mine], ID)
     assert graded(at[mine], "# fail\n").tries == 1
     assert (yours(at[copy]).tries, yours(at[other]).tries) == (1, 0)
     assert graded(at[copy], "# fail again\n").tries == 2
     with pytest.raises(UsageError, match="was started for"):
-        drills.start_drill(at[other], ID)
+        start.start_drill(at[other], ID)
     file = tmp_path / "c" / "mine.yaml"
     assert progress.is_same_bank(str(mine), str(file))
     assert not progress.is_same_bank(str(tmp_path / "drill"), str(tmp_path / WHEEL))

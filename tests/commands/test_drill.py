@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.commands.drills import diff_code
+from grader.commands.solution import diff_code
 from grader.grading import submission as running
 from tests.commands import stand_in
 from tests.commands.conftest import Drill, follow, without_torch

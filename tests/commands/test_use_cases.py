@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.commands import casing, drills, grading, history_rows, questions
+from grader.commands import case, grading, hint, history_rows, questions, solution, start
 from grader.commands.context import Context
 from grader.model.errors import UsageError
 from grader.records import events, progress
@@ -72,7 +72,7 @@ def ctx(tmp_path: Path, bank: Path, warned: list[str]) -> Context:
 @pytest.fixture
 def file(ctx: Context) -> Path:
     """Start the question; give the file to be edited, which is right."""
-    own = drills.start_drill(ctx, NAME)[1].workspace.submission
+    own = start.start_drill(ctx, NAME)[1].workspace.submission
     own.write_bytes(RIGHT)
     return own
 
@@ -87,11 +87,11 @@ def known(ctx: Context, bank: Path | None = None) -> progress.QuestionProgress:
 def test_every_record_says_who_when_which_question_and_which_program(
     ctx: Context, bank: Path
 ) -> None:
-    question, _ = drills.start_drill(ctx, NAME)
+    question, _ = start.start_drill(ctx, NAME)
     grading.grade_file(ctx)
-    drills.next_hint(ctx, None)
-    drills.show_solution(ctx, None, give_up=True)
-    drills.reset_drill(ctx, None)
+    hint.next_hint(ctx, None)
+    solution.show_solution(ctx, None, give_up=True)
+    start.reset_drill(ctx, None)
     query = "SELECT what, who, at, bank, digest, program FROM events ORDER BY id"
     rows = ctx.store.read(lambda db: db.execute(query).fetchall(), empty=[])
     assert " ".join(row[0] for row in rows) == "started begun graded hint solution reset"
@@ -111,7 +111,7 @@ def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(
     assert grading.grade_file(ctx, str(beside)).report.verdict == "pass"
     assert (known(ctx).state, known(ctx).tries) == ("started", 0)
     with pytest.raises(UsageError, match="is shown when all parts pass"):
-        drills.show_solution(ctx, NAME)
+        solution.show_solution(ctx, NAME)
     assert grading.grade_file(ctx, file=file).tries == known(ctx).tries == 0
     assert grading.grade_file(ctx).tries == 1
     assert known(ctx).passed
@@ -122,14 +122,14 @@ def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(
 def test_a_syntax_error_is_recorded_and_is_no_try(ctx: Context, file: Path) -> None:
     file.write_bytes(RIGHT.replace(b"* ctx", b"+ ctx"))
     assert grading.grade_file(ctx, seed=1).tries == 1
-    failing = casing.list_cases(ctx, NAME)[1]
+    failing = case.list_cases(ctx, NAME)[1]
     assert any(one.failing for one in failing)
     for wrong in (b"def scale(:\n", b"  x = 1\n y = 2\n"):
         file.write_bytes(wrong)
         ended = grading.grade_file(ctx, seed=2)
         assert (ended.tries, ended.report.verdict) == (0, "error")
     assert (known(ctx).tries, known(ctx).failed_tries) == (1, 1)
-    assert casing.list_cases(ctx, NAME)[1] == failing  # of the last try
+    assert case.list_cases(ctx, NAME)[1] == failing  # of the last try
     rows = history_rows.list_history(ctx)[0]
     assert [row.attempt.is_try for row in rows] == [True, False, False]
     assert [row.failed for row in rows[1:]] == 2 * ["a syntax error"]
@@ -151,7 +151,7 @@ def test_a_folder_that_was_moved_is_found_from_inside_and_can_be_put_on_record(
     without = replace(inside, bank=None)
     with pytest.raises(UsageError, match="no question"):
         grading.grade_file(without)  # the bank of a folder that is not on record is a mere claim
-    assert drills.start_drill(inside, NAME)[1].was_there
+    assert start.start_drill(inside, NAME)[1].was_there
     assert grading.grade_file(without).tries == 1
     assert len(warned) == 1
     assert len(ctx.starts) == 2
@@ -178,9 +178,9 @@ def test_a_folder_of_another_user_is_not_taken_for_ones_own(
     other = replace(ctx, folder=below, data=tmp_path / "other")
     user = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: user + 1)
-    assert drills.start_drill(other, NAME)[1].workspace.folder == below / NAME
+    assert start.start_drill(other, NAME)[1].workspace.folder == below / NAME
     with pytest.raises(UsageError, match="was not made by drill start; it is left as it is"):
-        drills.start_drill(other, NAME, parent=theirs.parent)
+        start.start_drill(other, NAME, parent=theirs.parent)
     assert not (theirs / "QUESTION.md").exists()
 
 
@@ -190,8 +190,8 @@ def test_an_attempt_comes_back_into_a_folder_of_its_own_bank_alone(
     file.write_bytes(b"# of the first bank\n")
     grading.grade_file(ctx)
     other = replace(ctx, bank=bank_at(tmp_path / "other"))
-    second = drills.start_drill(other, NAME, parent=tmp_path / "elsewhere")[1].workspace
-    second.submission.write_bytes(b"def scale(x, factor):\n    return x\n")
+    second = start.start_drill(other, NAME, parent=tmp_path / "elsewhere")[1].workspace
+    second.submission.write_bytes(b"# of the other bank\n")
     at_second = replace(ctx, folder=second.folder, bank=None)
     assert history_rows.restore_version(at_second, 1)[1] == file
     shutil.rmtree(file.parent)
@@ -206,15 +206,15 @@ def test_what_was_done_belongs_to_a_bank_and_goes_with_it(
 ) -> None:
     other = replace(ctx, bank=bank_at(tmp_path / "other"))
     assert [grading.grade_file(ctx).tries for _ in range(2)] == [1, 0]
-    assert [len(drills.next_hint(ctx, NAME).shown) for _ in range(2)] == [1, 1]
+    assert [len(hint.next_hint(ctx, NAME).shown) for _ in range(2)] == [1, 1]
     for person, state, tries in ((ctx, "passed", 1), (other, "new", 0)):
         (row,) = questions.list_questions(person)
         assert (row.question_progress.state, row.question_progress.tries) == (state, tries)
-    assert not drills.next_hint(other, NAME).all
+    assert not hint.next_hint(other, NAME).all
     with pytest.raises(UsageError, match="is shown when all parts pass"):
-        drills.show_solution(other, NAME)
-    second = drills.start_drill(other, NAME, parent=tmp_path)[1].workspace
-    second.submission.write_bytes(b"def scale(x, factor):\n    return x\n")
+        solution.show_solution(other, NAME)
+    second = start.start_drill(other, NAME, parent=tmp_path)[1].workspace
+    second.submission.write_bytes(b"# of the other bank\n")
     assert grading.grade_file(replace(other, folder=second.folder)).tries == 1
     # A copy begins anew; what was moved keeps what was done.
     copy = Path(shutil.copytree(bank, tmp_path / "copy"))
@@ -223,7 +223,7 @@ def test_what_was_done_belongs_to_a_bank_and_goes_with_it(
     assert (known(ctx, moved).state, known(ctx, moved).tries, known(ctx, moved).highest_hint) == (
         "passed", 1, 1,
     )  # fmt: skip
-    assert drills.show_solution(replace(ctx, bank=moved), NAME).passed
+    assert solution.show_solution(replace(ctx, bank=moved), NAME).passed
     venv = "lib/python3.{}/site-packages/grader/_bank"
     assert progress.is_about_question(str(tmp_path / venv.format(11)), venv.format(12), NAME)
 
@@ -247,9 +247,9 @@ def test_without_records_a_hint_can_be_asked_for_by_its_number(
     spec.write_text(spec.read_text().replace("hints: [", "hints: [One, Two, "))
     (tmp_path / "file").touch()
     ctx = replace(ctx, data=tmp_path / "file" / "home")
-    first = drills.next_hint(ctx, NAME)
+    first = hint.next_hint(ctx, NAME)
     assert (first.shown, first.left, first.counted) == (((1, "One"),), 2, False)
-    assert drills.next_hint(ctx, NAME, number=2).shown == ((2, "Two"),)
+    assert hint.next_hint(ctx, NAME, number=2).shown == ((2, "Two"),)
     assert len(warned) == 1
     with pytest.raises(UsageError, match="expected a number from 1 to 3, found 4"):
-        drills.next_hint(ctx, NAME, number=4)
+        hint.next_hint(ctx, NAME, number=4)

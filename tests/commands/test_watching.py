@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.commands import drills, history_rows, interviews, watching
+from grader.commands import history_rows, interviews, start, watching
 from grader.commands.context import Context
 from grader.commands.grading import SealedError
 from grader.commands.watching import WatchedDrill
@@ -64,7 +64,7 @@ def watched(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> Iterator[WatchedDr
     """Watch a drill whose judge reads the verdict from the file."""
     for module, name, function in (*stand_in.put_in_place(), *stand_in.put_sessions_in_place()):
         monkeypatch.setattr(module, name, function)
-    drills.start_drill(ctx, "double-trouble")
+    start.start_drill(ctx, "double-trouble")
     with WatchedDrill(ctx, "double-trouble") as watched:
         yield watched
 
@@ -117,7 +117,7 @@ def test_the_minutes_of_a_sitting_run_on_until_it_is_over(
     watched.path.write_text("# pass")
     watched.grade_if_changed()
     assert watched.time_text == ""
-    drills.start_again(later, "double-trouble")
+    start.start_again(later, "double-trouble")
     watched.grade_if_changed()
     assert watched.time_text == "0 of 25 min"
 
@@ -244,7 +244,7 @@ def test_parts_are_asked_one_after_another_and_one_that_fails_again_is_said(
     here: Callable[[Path], Context],
 ) -> None:
     ctx, told = here(BANKS / "parts"), list[str]()
-    question, made = drills.start_drill(ctx, "mean-and-spread")
+    question, made = start.start_drill(ctx, "mean-and-spread")
     asked = made.workspace.folder / "QUESTION.md"
 
     with WatchedDrill(ctx, "mean-and-spread") as watched:
@@ -281,7 +281,7 @@ def test_parts_are_asked_one_after_another_and_one_that_fails_again_is_said(
         watched.grade_if_changed()
         assert watched.news.endswith("; part 3 passed in try 5, fails now.")
     # Tries are counted from the start of a sitting on.
-    drills.start_again(ctx, "mean-and-spread")
+    start.start_again(ctx, "mean-and-spread")
     with WatchedDrill(ctx, "mean-and-spread") as watched:
         for source in (MEAN + b"# 2\n", MEAN.replace(b"sum", b"max")):
             watched.path.write_bytes(source)
@@ -303,7 +303,7 @@ def test_a_prediction_is_asked_about_before_the_grade_that_counts(
         asked.append(shown)
         return False
 
-    drills.start_drill(ctx, "seven-windows", seed=0)
+    start.start_drill(ctx, "seven-windows", seed=0)
     answers = b"grad_x[1] = 2\ngrad_x[4] = 5\ngrad_x[6] = 0\n"
     with WatchedDrill(ctx, "seven-windows") as watched:
         watched.confirm_answers = refused

@@ -1,0 +1,131 @@
+"""`drill hint`: one more hint."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from grader.commands import output
+from grader.commands.history_rows import HistoryRow, checked_attempts
+from grader.commands.options import JsonOption, SomeId, command_context, option
+from grader.commands.workspaces import ResolvedDrill, resolve_drill
+from grader.model.errors import UsageError
+from grader.model.number_format import format_count, join_words
+
+if TYPE_CHECKING:
+    from grader.commands.context import Context
+
+
+class HintResult(NamedTuple):
+    """The hints to show now."""
+
+    resolved_drill: ResolvedDrill
+    shown: tuple[tuple[int, str], ...]  # with their numbers in the part, from 1
+    left: int
+    total: int  # of the part that is asked now
+    part: int
+    all: bool = False  # whether every hint had been shown before
+    counted: bool = True  # False: it is not recorded, and the next needs its number
+    is_finished: bool = False  # whether the solution is shown without giving up
+    last: HistoryRow | None = None  # the last try, if no hint is left
+
+
+def next_hint(ctx: Context, question_id: str | None, *, number: int | None = None) -> HintResult:
+    """Return the next hint, or hint `number`; all hints if none is left.
+
+    They are the hints of the part that is asked now, numbered from 1.  The records count the hints
+    of all parts up to it.
+    """
+    drill = resolve_drill(ctx, question_id)
+    question_progress = ctx.progress(drill.question)
+    parts = drill.question.spec.parts
+    *earlier_parts, part = parts[: question_progress.count_parts_asked(len(parts))]
+    hints = part.hints
+    earlier_hints = sum(len(earlier.hints) for earlier in earlier_parts)
+    if number is not None and 0 < len(hints) < number:
+        raise UsageError(f"--number: expected a number from 1 to {len(hints)}, found {number}")
+    shown_before = max(question_progress.highest_hint - earlier_hints, 0)
+    number = number or shown_before + 1
+    left = max(len(hints) - number, 0)
+    is_finished = question_progress.is_finished or question_progress.given_up
+    last = None
+    if not (left or is_finished):
+        rows = checked_attempts(ctx, drill.typed_name, question_progress)
+        last = rows[-1] if rows else None
+    result = HintResult(
+        resolved_drill=drill,
+        shown=tuple(enumerate(hints, 1)),
+        left=left,
+        total=len(hints),
+        part=len(earlier_parts) + 1,
+        is_finished=is_finished,
+        last=last,
+    )
+    if number > len(hints):
+        return result._replace(all=True)
+    counted = True
+    if number > shown_before:
+        event = ctx.new_event("hint", drill.question, hint=earlier_hints + number)
+        counted = ctx.record_event(event)
+    return result._replace(shown=((number, hints[number - 1]),), counted=counted)
+
+
+def hint(
+    ctx: typer.Context,
+    question: SomeId = None,
+    number: Annotated[int | None, option("N", "Show hint N, seen or not.", min=1)] = None,
+    json: JsonOption = False,
+) -> None:
+    """Show one more hint."""
+    from grader.reports.blocks import from_markdown
+
+    result = next_hint(command_context(ctx), question, number=number)
+    drill = result.resolved_drill
+    hints = [{"number": hint_number, "text": text} for hint_number, text in result.shown]
+    if output.emit_json(json, question=drill.question.id, hints=hints, left=result.left):
+        return
+    if not result.shown:
+        output.write(f"{drill.question.id} has no hints")
+        return
+    part = f" of part {result.part}" if len(drill.question.spec.parts) > 1 else ""
+    for hint_number, text in result.shown:
+        output.write(f"hint {hint_number} of {result.total}{part}")
+        output.show_page(from_markdown(text, indent=4))
+    if result.left:
+        next_number = ""
+        if not result.counted:
+            next_number = f" --number {result.shown[-1][0] + 1}"
+        output.write_next_steps(
+            f"drill hint{drill.drill_argument}{next_number}",
+            after=format_count(result.left, "more hint"),
+        )
+    else:
+        _show_end_of_hints(result)
+
+
+def _show_end_of_hints(result: HintResult) -> None:
+    """Show the steps that are left after the last hint."""
+    from grader import forms
+    from grader.reports.blocks import Paragraph
+
+    drill = result.resolved_drill
+    case = result.last.case if result.last else ""
+    clause = result.last.clause if result.last else ""
+    form = forms.form_of(drill.question.spec)
+    steps = []
+    advice = []
+    if case and not (form.is_text or form.runs_in_two_processes):
+        steps.append(f"drill case {shlex.quote(case)}{drill.drill_argument}")
+        advice.append("run the smallest case that fails")
+    if clause:
+        advice.append(f"read clause {clause} of the contract again")
+    text = "these were all the hints" if result.all else "that was the last hint"
+    if result.is_finished:
+        steps.append(f"drill solution{drill.drill_argument}")
+    else:
+        text += f". Before you give up, {join_words([*advice, 'sleep on it'])}."
+        steps.append(f"drill solution{drill.drill_argument} --give-up")
+    output.show_page([Paragraph(text)])
+    output.write_next_steps(*steps)
