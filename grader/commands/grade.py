@@ -1,16 +1,22 @@
-"""`drill grade`."""
+"""`drill grade`: resolve the drill, read the submission, judge it, record the report, show it."""
 
 from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from grader.commands import entrypoint, output
+from grader import bank
+from grader.commands import entrypoint, files, output
+from grader.commands.context import Context, choose_seed, require_torch, torch_installed
 from grader.commands.options import (
     JsonOption,
     Seed,
@@ -21,14 +27,444 @@ from grader.commands.options import (
     option,
     require_page_path,
 )
+from grader.commands.start import write_question
+from grader.commands.workspaces import ResolvedDrill, enclosing_workspace, resolve_drill
+from grader.model.errors import DrillError, UsageError
+from grader.model.question import Question
+from grader.records import events
+from grader.records.progress import NO_TRY_MARK, UNCHANGED_MARK, QuestionProgress
 from grader.reports import text_layout
 
 if TYPE_CHECKING:
-    from grader.commands.grading import GradeResult
-    from grader.model.report import Report
+    from grader.model.report import CheckResult, Report
     from grader.reports.grade import GradeContext
+    from grader.sandbox.spawn import WorkerPool
 
 EXIT_STATUS = {"pass": 0, "invalid": 3}  # any other verdict: 1
+MAX_EARLIER_ATTEMPTS = 20  # in which a verdict on the same question is looked for
+
+
+class GradeTarget(NamedTuple):
+    """A drill and the file to grade."""
+
+    resolved_drill: ResolvedDrill
+    path: Path
+    repeat_arguments: str  # that follow `drill grade` to grade this file again
+
+
+class GradeHooks(NamedTuple):
+    """Functions that a grade calls.
+
+    `confirm_answers` is asked, with the answers as read, before the only grade of a prediction that
+    counts, and before the grade of another file shows what is right.
+    """
+
+    show_step: Callable[[str], None] = lambda _step: None  # "grading, 7 of 19 checks"
+    confirm_answers: Callable[[bytes], bool] = lambda _answers: True
+    judge: Callable[..., Report] | None = None  # `grade` of an open session of the question
+
+
+class GradeResult(NamedTuple):
+    """Result of a grade, and what the records say about the question."""
+
+    report: Report
+    resolved_drill: ResolvedDrill
+    path: Path  # of the file that was graded
+    submission: bytes
+    repeat_arguments: str  # that follow `drill grade` to grade this file again
+    progress_before: QuestionProgress
+    tries: int  # at the question with this one; 0: it does not count
+    hints_left: bool
+    parts_asked_now: int  # the candidate sees no case of a later part
+    unchanged_since: int = 0  # the part that this code passed, if it has not changed since
+    next_part: int | None = None  # the part that is asked from now on, if it is a new one
+    time_text: str = ""  # the time that is left of the open interview
+    is_after_interview: bool = False  # whether an interview is over and has no debrief yet
+    interview: str = ""  # the command that continues it
+
+
+class SealedError(UsageError):
+    """A blind interview is open: the submission was recorded, and its verdict is hidden."""
+
+
+class _Attempt(NamedTuple):
+    """A grade that has begun."""
+
+    target: GradeTarget
+    submission: bytes
+    id: int | None  # None: it could not be recorded
+    progress_before: QuestionProgress
+    parts_asked: int
+    passed_file: bytes  # that passed the parts before
+    is_proved: bool  # whether the reference was run twice in an earlier grade
+
+
+NO_HOOKS = GradeHooks()
+
+
+def grade_file(
+    ctx: Context,
+    target: str | GradeTarget | None = None,
+    *,
+    file: Path | None = None,
+    seed: int | None = None,
+    parts: str | None = None,
+    explain: bool = True,
+    hooks: GradeHooks = NO_HOOKS,
+) -> GradeResult:
+    """Grade a submission and record it.
+
+    Args:
+        ctx: Where the person is.
+        target: ID, BANK/ID, or a path: of a drill's folder, or of a file in one, which is graded
+            for that drill; None: the drill of `ctx`.
+        file: Any file; it does not count as an attempt. UsageError for a prediction before the
+            person's own first try, unless they gave up: its grade shows what is right.
+        seed: Draws the inputs, below 2**63, and the numbers of a question if `file` lies in no
+            folder of it; None: a fresh one.
+        parts: The numbers of the parts that count, "1,2"; None: all.
+        explain: Also look for the ideas of an untouched starter, which a page does not show.
+        hooks: Functions to call on the way. UsageError if the answers are not confirmed.
+    """
+    with ExitStack() as stack:
+        pools: list[WorkerPool] = []
+        if not isinstance(target, GradeTarget):
+            start_workers = partial(_start_workers, stack, pools, hooks.show_step)
+            target = resolve_target(ctx, target, file, start_workers, seed)
+        question = target.resolved_drill.question
+        seed = choose_seed(question, seed)
+        part_numbers = _part_numbers(question, parts)
+        if parts is not None:
+            arguments = f"{target.repeat_arguments} --parts {shlex.quote(parts)}"
+            target = target._replace(repeat_arguments=arguments)
+        require_torch(question)
+        attempt = _begin_attempt(ctx, target, file, seed, hooks.confirm_answers)
+        judge = hooks.judge
+        if judge is None:
+            from grader.explain import session
+
+            judge = stack.enter_context(
+                session.GradingSession(
+                    question,
+                    workers=pools[0] if pools else None,
+                    proved=attempt.is_proved,
+                    parts=part_numbers,
+                )
+            ).grade
+        report = judge(
+            attempt.submission,
+            seed=seed,
+            filename=target.path.name,
+            progress=lambda done, all_: hooks.show_step(f"grading, {done} of {all_} checks"),
+            explain_starter=explain,
+            passed=attempt.passed_file,
+        )
+    return _finish_attempt(ctx, attempt, report)
+
+
+def _start_workers(
+    stack: ExitStack,
+    pools: list[WorkerPool],
+    show_step: Callable[[str], None],
+    bank_path: Path,
+    question_id: str,
+) -> None:
+    """Start the workers of a question while the rest is being imported."""
+    from grader.sandbox.spawn import WorkerPool
+
+    try:
+        header = bank.header([bank_path], question_id)
+    except DrillError:
+        return  # loading the question reports it
+    show_step("loading torch" if header.torch else "loading numpy")
+    if not header.torch or torch_installed():
+        pools.append(stack.enter_context(WorkerPool(torch=header.torch)))
+
+
+def _begin_attempt(
+    ctx: Context,
+    target: GradeTarget,
+    file: Path | None,
+    seed: int,
+    confirm_answers: Callable[[bytes], bool],
+) -> _Attempt:
+    """Read the submission, and record that its grade has begun."""
+    question = target.resolved_drill.question
+    submission = _read_submission(target)
+    question_progress = ctx.progress(question)
+    why_not_counted = _why_not_counted(target, file, question_progress.tries)
+    counts = why_not_counted is None
+    _confirm_prediction(target, submission, question_progress, confirm_answers, counts=counts)
+    event = ctx.new_event(
+        "begun" if counts else "review", question, seed=seed, path=str(target.path)
+    )
+    earlier = ctx.attempts(question, most=MAX_EARLIER_ATTEMPTS, digest=question.digest)
+    attempt_id = ctx.write(lambda db: events.begin_attempt(db, event, submission), "this grade")
+    if attempt_id is not None and why_not_counted:
+        ctx.warn(*why_not_counted)
+    # A candidate is asked one part after another; anybody else all of them.
+    parts_asked = len(question.spec.parts)
+    if attempt_id is not None and counts:
+        parts_asked = question_progress.count_parts_asked(parts_asked)
+    passed_file = b""
+    sha256 = question_progress.passed_by
+    if counts and sha256:
+        passed_file = ctx.read(lambda db: events.stored_submission(db, sha256), b"")
+    return _Attempt(
+        target=target,
+        submission=submission,
+        id=attempt_id,
+        progress_before=question_progress,
+        parts_asked=parts_asked,
+        passed_file=passed_file,
+        is_proved=any(attempt.verdict in {"pass", "fail"} for attempt in earlier),
+    )
+
+
+def _read_submission(target: GradeTarget) -> bytes:
+    """Return the bytes of the file to grade; of a notebook, those of its code."""
+    drill, path, _ = target
+    is_own = drill.workspace is not None and path == drill.workspace.submission
+    if is_own and not os.path.lexists(path):
+        raise UsageError(
+            f"{path}: there is no such file any more",
+            hint=f"Next: drill reset{drill.drill_argument}",
+        )
+    submission = files.read_submission(path)
+    if path.suffix == ".ipynb":
+        from grader.classroom.notebook import notebook_code
+
+        submission = notebook_code(submission)
+    return submission
+
+
+def _why_not_counted(target: GradeTarget, file: Path | None, tries: int) -> tuple[str, ...] | None:
+    """Return None if a grade counts as an attempt, or else a warning, which may be empty.
+
+    It counts if the file is the submission of a folder that this person has started.
+    """
+    from grader import forms
+
+    drill, path, _ = target
+    if file or drill.workspace is None:
+        return ()
+    if os.path.realpath(path) != os.path.realpath(drill.workspace.submission):
+        return ()
+    if not drill.is_started:
+        command = f"drill start {drill.typed_name}{drill.bank_option}"
+        return (
+            "You did not start this folder; the grade is not counted as an attempt.",
+            f"If it is yours, {command} in it makes it count.",
+        )
+    if forms.form_of(drill.question.spec).allows_one_try and tries:
+        return (f"Only your first prediction is scored; this grade of {path.name} does not count.",)
+    return None
+
+
+def _confirm_prediction(
+    target: GradeTarget,
+    submission: bytes,
+    question_progress: QuestionProgress,
+    confirm_answers: Callable[[bytes], bool],
+    *,
+    counts: bool,
+) -> None:
+    """Raise UsageError if the only grade of a prediction that counts is not confirmed.
+
+    Raise it as well if another file is graded before: that would show what is right.
+    """
+    from grader import forms
+    from grader.forms.number_forms import prediction_as_read
+    from grader.grading.submission import submission_program
+
+    drill, path, repeat_arguments = target
+    question = drill.question
+    if question_progress.tries or not forms.form_of(question.spec).allows_one_try:
+        return
+    if not (counts or question_progress.given_up):
+        name = f"{drill.typed_name}{drill.bank_option}"
+        raise UsageError(
+            f"{path.name}: expected your own first prediction of {question.id}, found a file "
+            "that would not count, and its grade shows what is right",
+            hint=f"Next: drill start {name} to predict, or "
+            f"drill solution {name} --give-up to grade other files",
+        )
+    if not isinstance(submission_program(submission, question, path.name), bytes):
+        return
+    lines = prediction_as_read(submission, question)
+    if lines and not confirm_answers("".join(f"{line}\n" for line in lines).encode()):
+        text = "the first grade of a prediction is the one that counts, and shows what is right"
+        answers = "; ".join(line.strip() for line in lines if line.partition("#")[0].strip())
+        raise UsageError(
+            f"{text}; read: {answers}", hint=f"Next: drill grade{repeat_arguments} --yes"
+        )
+
+
+def _finish_attempt(ctx: Context, attempt: _Attempt, report: Report) -> GradeResult:
+    """Record a report, ask the next part if there is one, and return the result."""
+    from grader.commands import interviews
+
+    question = attempt.target.resolved_drill.question
+    parts = len(question.spec.parts)
+    report, unchanged_since = _compare_with_passed_file(attempt, report)
+    if attempt.id is not None:
+        _record_report(ctx, attempt, report, unchanged_since)
+    time_text = _interview_time_left(ctx, attempt, report)
+    if time_text:  # ideas are for the debrief
+        report = replace(report, misconceptions=(), explanations=())
+    next_part = max(attempt.parts_asked, min(report.parts_passed + 1, parts))
+    is_new_part = next_part > attempt.parts_asked
+    if is_new_part:
+        write_question(ctx, attempt.target.path.parent, question, next_part)
+    hints = [len(part.hints) for part in question.spec.parts[:next_part]]
+    before = attempt.progress_before
+    now = ctx.progress(question)
+    return GradeResult(
+        report=report,
+        resolved_drill=attempt.target.resolved_drill,
+        path=attempt.target.path,
+        submission=attempt.submission,
+        repeat_arguments=attempt.target.repeat_arguments,
+        progress_before=before,
+        # A version counts as a try once, however often it is graded.
+        tries=now.tries if now.tries > before.tries else 0,
+        hints_left=max(before.highest_hint, sum(hints[:-1])) < sum(hints),
+        parts_asked_now=now.count_parts_asked(parts),
+        unchanged_since=unchanged_since,
+        next_part=next_part if is_new_part and report.parts_passed < next_part else None,
+        time_text=time_text,
+        is_after_interview=not interviews.time_left_text(ctx)
+        and interviews.unclosed_interview(ctx) is not None,
+        interview=ctx.interview(),
+    )
+
+
+def _compare_with_passed_file(attempt: _Attempt, report: Report) -> tuple[Report, int]:
+    """Return the report, and the part that this code passed before if it has not changed since."""
+    is_starter = attempt.target.resolved_drill.question.is_starter(attempt.submission)
+    if not (attempt.passed_file and report.unchanged) or is_starter:
+        return report, 0
+    parts = attempt.progress_before.parts
+    unchanged_since = parts if report.parts_passed == parts else 0
+    return replace(report, unchanged=False), unchanged_since
+
+
+def _record_report(ctx: Context, attempt: _Attempt, report: Report, unchanged_since: int) -> None:
+    """Record a report; a mark in place of the verdicts of the parts says that it is not a try."""
+    from grader.reports.json import dumps
+
+    is_unparsable = report.raised is not None and report.raised.is_unparsable_file
+    recorded_report = report
+    if unchanged_since:
+        mark = UNCHANGED_MARK
+        recorded_report = replace(report, misconceptions=(), explanations=())
+    elif is_unparsable or report.unchanged or not attempt.submission.strip():
+        mark = NO_TRY_MARK
+    else:
+        mark = " ".join(part.verdict for part in report.parts)
+    event = ctx.new_event(
+        "graded",
+        attempt.target.resolved_drill.question,
+        attempt=attempt.id,
+        report=dumps(recorded_report),
+        parts=mark,
+        verdict=report.verdict,
+        isolation=report.isolation,
+        seconds=report.seconds,
+    )
+    ctx.record_event(event)
+
+
+def _interview_time_left(ctx: Context, attempt: _Attempt, report: Report) -> str:
+    """Return the time left of the interview that asks the question; SealedError if it is blind."""
+    from grader.commands import interviews
+
+    drill, path, _ = attempt.target
+    interview = interviews.open_interview_of(ctx, drill.question, path)
+    if interview is None:
+        return ""
+    time_text = interview.time_left_text(ctx.now())
+    if interview.blind:
+        from grader import forms
+        from grader.reports.sentences import file_problem
+
+        is_text = forms.form_of(drill.question.spec).is_text
+        state = file_problem(report) or ("It can be read." if is_text else "It loads.")
+        raise SealedError(
+            f"{path.name} is received. {state}", "You will see the verdict in the debrief."
+        )
+    return time_text
+
+
+def resolve_target(
+    ctx: Context,
+    target: str | None,
+    file: Path | None = None,
+    soon: Callable[[Path, str], None] = lambda *_: None,
+    seed: int | None = None,
+) -> GradeTarget:
+    """Return the drill and the file to grade."""
+    folder = ctx.current_folder()
+    if file:
+        return _resolve_file(ctx, target, file, soon, seed)
+    if target is not None and _is_path(ctx, target):
+        path = folder / Path(target).expanduser()
+        if not os.path.lexists(path):
+            raise UsageError(f"{target}: there is no such file or folder")
+        is_folder = path.is_dir() and not path.is_symlink()
+        drill = resolve_drill(ctx, None, folder=path if is_folder else path.parent, soon=soon)
+        submission = drill.require_workspace().submission
+        return GradeTarget(
+            drill, submission if is_folder else path, f" {shlex.quote(target)}{ctx.bank_option}"
+        )
+    drill = resolve_drill(ctx, target, soon=soon)
+    return GradeTarget(drill, drill.require_workspace().submission, drill.drill_argument)
+
+
+def _resolve_file(
+    ctx: Context,
+    target: str | None,
+    file: Path,
+    soon: Callable[[Path, str], None],
+    seed: int | None,
+) -> GradeTarget:
+    """Return the target of `--file`: any file, for the question that is named or is around it."""
+    path = ctx.current_folder() / file.expanduser()
+    around = enclosing_workspace(path.parent)
+    if around and around.question == (target or around.question).rpartition("/")[2]:
+        seed = around.seed  # its QUESTION.md shows these numbers
+    folder = around.folder if around and not target else None
+    drill = resolve_drill(ctx, target, folder=folder, soon=soon, seed=seed)
+    arguments = f" {target}" if target else ""
+    arguments += f" --file {shlex.quote(str(file))}"
+    if drill.question.spec.given and seed is not None:
+        arguments += f" --seed {seed}"
+    return GradeTarget(drill, path, f"{arguments}{ctx.bank_option}")
+
+
+def _is_path(ctx: Context, target: str) -> bool:
+    """Tell a path from ID and BANK/ID: a question precedes a folder of the same name."""
+    if target.startswith((".", "/", "~")) or target.endswith(("/", ".py", ".ipynb", ".txt")):
+        return True
+    if not os.path.lexists(ctx.current_folder() / target):
+        return False
+    try:
+        bank.find_question(ctx.banks(), target)
+    except UsageError:
+        return True
+    return False
+
+
+def _part_numbers(question: Question, parts: str | None) -> tuple[int, ...] | None:
+    """Return the parts that `--parts` names, "1,2"; None if it is not given."""
+    if parts is None:
+        return None
+    last = len(question.spec.parts)
+    numbers = {question.spec.part_numbers.get(word.strip(), 0) for word in parts.split(",")}
+    if 0 in numbers:
+        expected = f"expected numbers from 1 to {last}" if last > 1 else "expected 1, its only part"
+        raise UsageError(f"--parts: {expected}, separated by commas, found {parts!r}")
+    return tuple(sorted(numbers))
 
 
 def grade(
@@ -52,154 +488,208 @@ def grade(
     json: JsonOption = False,
 ) -> int:
     """Grade your file. Exit status: 0 pass, 1 fail."""
-    from grader.commands import grading, interviews
-
     entrypoint.end_by_signals()
-    here = command_context(ctx)
+    context = command_context(ctx)
     require_page_path(html)
+    if device != "auto":
+        from grader.sandbox import config
 
-    def agreed(answers: bytes) -> bool:
-        if yes or json or not output.is_dialog():
-            return yes
-        for line in answers.decode("utf-8", "replace").splitlines():
-            if line.partition("#")[0].strip():
-                output.info(f"    {line}")
-        return output.confirm("Only the first grade of a prediction counts. Grade this one?")
-
+        config.choose_device(device)
+    ask = partial(_confirm_answers, yes=yes, is_dialog=not json and output.is_dialog())
     try:
-        with output.show_status() as doing:
-            graded = grading.grade_file(
-                here, question, file=file, seed=seed, parts=parts, device=device,
-                explain=explain or full or json, doing=doing, agreed=agreed,
-            )  # fmt: skip
-    except grading.SealedError as sealed:
-        if not output.emit_json(json, sealed=True, message=sealed.message):
-            said = f"{sealed.message} {sealed.hint} {interviews.time_left_text(here)}."
-            said += f" {html} is not written before the end." * (html is not None)
-            output.write_lines(text_layout.wrap_words(said, output.text_width()))
+        with output.show_status() as show_step:
+            graded = grade_file(
+                context,
+                question,
+                file=file,
+                seed=seed,
+                parts=parts,
+                explain=explain or full or json,
+                hooks=GradeHooks(show_step, ask),
+            )
+    except SealedError as sealed:
+        _show_sealed(context, sealed, html, json=json)
         return 0
-    report = graded.report
     if json:
         from grader.reports.json import dumps
 
-        output.write(dumps(report))
+        output.write(dumps(graded.report))
     if html or not json:
-        from grader.reports.grade import grade_page
+        page_context = grade_context(graded, context.now(), full=full, explain=explain)
+        _show_grade(graded, page_context, html, json=json)
+    return EXIT_STATUS.get(graded.report.verdict, 1)
 
-        around = grade_context(graded, here.now(), full=full, explain=explain)
-        blocks = grade_page(report, around)
-        if not json:
-            output.show_page(blocks, rows=around.rows)
-        if html:
-            from grader.bank.bank_files import write_atomically
-            from grader.reports.html import standalone_page
 
-            write_atomically(html, standalone_page(report.title, blocks))
-            output.info(f"the page is in {html}")
-    return EXIT_STATUS.get(report.verdict, 1)
+def _confirm_answers(answers: bytes, *, yes: bool, is_dialog: bool) -> bool:
+    """Show the answers to a prediction, and ask if they are to be graded."""
+    if yes or not is_dialog:
+        return yes
+    for line in answers.decode("utf-8", "replace").splitlines():
+        if line.partition("#")[0].strip():
+            output.info(f"    {line}")
+    return output.confirm("Only the first grade of a prediction counts. Grade this one?")
+
+
+def _show_sealed(context: Context, sealed: SealedError, html: Path | None, *, json: bool) -> None:
+    """Show that a submission was received in a blind interview."""
+    from grader.commands import interviews
+
+    if output.emit_json(json, sealed=True, message=sealed.message):
+        return
+    text = f"{sealed.message} {sealed.hint} {interviews.time_left_text(context)}."
+    if html is not None:
+        text += f" {html} is not written before the end."
+    output.write_lines(text_layout.wrap_words(text, output.text_width()))
+
+
+def _show_grade(
+    graded: GradeResult, page_context: GradeContext, html: Path | None, *, json: bool
+) -> None:
+    """Show the page of a grade, and write it as HTML."""
+    from grader.reports.grade import grade_page
+
+    blocks = grade_page(graded.report, page_context)
+    if not json:
+        output.show_page(blocks, rows=page_context.rows)
+    if html:
+        from grader.bank.bank_files import write_atomically
+        from grader.reports.html import standalone_page
+
+        write_atomically(html, standalone_page(graded.report.title, blocks))
+        output.info(f"the page is in {html}")
 
 
 def grade_context(
     graded: GradeResult, now: str, *, full: bool = False, explain: bool = False
 ) -> GradeContext:
-    """Return what the page of a grade says besides its report."""
+    """Return everything besides the report that the page of a grade shows."""
     from grader.reports.grade import GradeContext, derivation_blocks
     from grader.reports.question import part_request_blocks
 
-    new, asked = graded.next_part, graded.resolved_drill.question
-    is_edited_first = not graded.is_after_interview and (
-        new is not None or _needs_edit(graded.report)
-    )
+    question = graded.resolved_drill.question
+    next_part = graded.next_part
+    first_action = ""
+    if not graded.is_after_interview and (next_part or _needs_edit(graded.report)):
+        first_action = f"edit {graded.path.name}, then"
+    news: tuple[str, ...] = ()
+    if graded.is_after_interview:
+        news = ("The interview is over, and its debrief is there.",)
     return GradeContext(
-        file=_near(graded.path),
+        file=_path_from_here(graded.path),
         tries=graded.tries,
-        time=", ".join(
-            filter(
-                None,
-                [_time_taken(graded, now), "after giving up" * graded.progress_before.given_up],
-            )
-        ),
+        time=_time_text(graded, now),
         full_command=f"drill grade{graded.repeat_arguments} --full",
-        first_action=f"edit {graded.path.name}, then" if is_edited_first else "",
+        first_action=first_action,
         steps=_next_steps(graded, explained=explain or full),
         unchanged_since=graded.unchanged_since,
-        asked_part=new or 0,
-        request=() if new is None else part_request_blocks(asked, new),
-        answer_blocks=derivation_blocks(asked, graded.report, graded.submission),
+        asked_part=next_part or 0,
+        request=part_request_blocks(question, next_part) if next_part else (),
+        answer_blocks=derivation_blocks(question, graded.report, graded.submission),
         full=full,
         explain=explain,
         was_passed_before=graded.progress_before.passed_in_sitting,
         clock=graded.time_text,
-        is_complete=not graded.time_text,  # an interview keeps ideas for its end
-        news=("The interview is over, and its debrief is there.",) * graded.is_after_interview,
+        is_complete=not graded.time_text,  # an interview shows ideas at its end
+        news=news,
     )
 
 
 def _needs_edit(report: Report) -> bool:
     """Return True if a file cannot be judged as it is: it raises, or lacks a function."""
-    tried = any(check.failing for check in report.checks if not check.stretch)
-    return report.verdict == "error" and bool(report.message) and not tried
+    was_tried = any(check.failing for check in report.checks if not check.stretch)
+    return report.verdict == "error" and bool(report.message) and not was_tried
 
 
-def _near(path: Path) -> str:
-    """Return a file as it is called from the current folder, where that is below or beside it."""
+def _path_from_here(path: Path) -> str:
+    """Return a path relative to the current folder if the file is in or next to that folder."""
     relative = os.path.relpath(path)
     return str(path) if relative.startswith(os.path.join("..", "..")) else relative
 
 
-def _time_taken(graded: GradeResult, now: str) -> str:
-    """Return the time since the sitting began, and the time planned for it."""
+def _time_text(graded: GradeResult, now: str) -> str:
+    """Return the time since the sitting began, the planned time, and if the person gave up."""
     from grader.model.number_format import format_minutes
 
     spec = graded.resolved_drill.question.spec
     workspace = graded.resolved_drill.workspace
-    if graded.progress_before.passed_in_sitting or workspace is None:  # the clock stops with a pass
-        return ""
-    began = next(iter(graded.progress_before.moments), workspace.started_at)
-    took = datetime.fromisoformat(now) - datetime.fromisoformat(began)
-    planned = sum(part.minutes for part in spec.parts[: graded.report.parts_passed])
-    return f"{format_minutes(took.total_seconds() / 60)} ({planned or spec.minutes} planned)"
+    before = graded.progress_before
+    texts = []
+    if not before.passed_in_sitting and workspace is not None:  # the clock stops with a pass
+        began = before.moments[0] if before.moments else workspace.started_at
+        passed = datetime.fromisoformat(now) - datetime.fromisoformat(began)
+        minutes = format_minutes(passed.total_seconds() / 60)
+        planned = sum(part.minutes for part in spec.parts[: graded.report.parts_passed])
+        texts.append(f"{minutes} ({planned or spec.minutes} planned)")
+    if before.given_up:
+        texts.append("after giving up")
+    return ", ".join(texts)
 
 
 def _next_steps(graded: GradeResult, *, explained: bool) -> tuple[str, ...]:
-    """Return what to type next, as the verdict has it: at most three commands."""
-    from grader import forms
-    from grader.model.report import Verdict  # which nothing but a grade needs
+    """Return the commands to type next, at most three."""
+    from grader.model.report import Verdict  # only a grade needs it
 
-    choice = graded.resolved_drill
-    report = graded.report
-    spec = choice.question.spec
-    again = f"drill grade{graded.repeat_arguments}"
-    solution = f"drill solution{choice.drill_argument}"
-    asks_more = report.verdict is Verdict.PASS and bool(spec.follow_ups)
-    further = [f"drill discuss{choice.drill_argument}"] * asks_more
-    if spec.then and report.checks:  # whatever was predicted
-        return (*further, f"drill start {spec.then}{choice.bank_option}")
-    if graded.is_after_interview or (graded.time_text and report.verdict is Verdict.PASS):
+    drill = graded.resolved_drill
+    verdict = graded.report.verdict
+    spec = drill.question.spec
+    discuss: tuple[str, ...] = ()
+    if verdict is Verdict.PASS and spec.follow_ups:
+        discuss = (f"drill discuss{drill.drill_argument}",)
+    if spec.then and graded.report.checks:  # even if the prediction is wrong
+        return (*discuss, f"drill start {spec.then}{drill.bank_option}")
+    if graded.is_after_interview or (graded.time_text and verdict is Verdict.PASS):
         return (graded.interview,)
+    grade_again = f"drill grade{graded.repeat_arguments}"
     if graded.next_part is not None:
-        return (again,)
-    match report.verdict:
-        case Verdict.PASS:
-            return (solution, *further, f"drill next{choice.bank_option}")
-        case Verdict.INVALID:
-            return (f"drill bank audit {choice.typed_name}{choice.bank_option}",)
-    if not report.checks:  # it never got as far: no hint is about that
-        return (again,)
-    failing = next((c for c in report.checks if c.failing and not c.stretch), None)
-    edits = _needs_edit(report)
-    steps = [again] * edits
-    form = forms.form_of(spec)
-    can_run = not (form.is_text or form.runs_in_two_processes)
-    if failing and can_run and failing.part <= graded.parts_asked_now:
-        debug = failing.raised is not None and failing.raised.type.endswith("BdbQuit")
-        case = f"drill case {shlex.quote(failing.failing[0])}{choice.drill_argument}"
-        steps.append(case + " --debug" * debug)
+        return (grade_again,)
+    if verdict is Verdict.PASS:
+        solution = f"drill solution{drill.drill_argument}"
+        return (solution, *discuss, f"drill next{drill.bank_option}")
+    if verdict is Verdict.INVALID:
+        return (f"drill bank audit {drill.typed_name}{drill.bank_option}",)
+    if not graded.report.checks:  # it failed before the checks: no hint is about that
+        return (grade_again,)
+    return tuple(_steps_after_failure(graded, grade_again, explained=explained))
+
+
+def _steps_after_failure(graded: GradeResult, grade_again: str, *, explained: bool) -> list[str]:
+    """Return the commands to type after a check has failed."""
+    argument = graded.resolved_drill.drill_argument
+    report = graded.report
+    steps = []
+    needs_edit = _needs_edit(report)
+    if needs_edit:
+        steps.append(grade_again)
+    check = _first_failing_check(report)
+    if check and _can_run_case(graded, check):
+        case = f"drill case {shlex.quote(check.failing[0])}{argument}"
+        if check.raised is not None and check.raised.type.endswith("BdbQuit"):
+            case += " --debug"
+        steps.append(case)
     if graded.hints_left:
-        steps.append(f"drill hint{choice.drill_argument}")
-    kept_back = report.unchanged or (graded.unchanged_since and not report.message)
-    if kept_back and not explained and not graded.time_text:
-        steps.append(f"{again} --explain")
-    elif not (graded.hints_left or edits):
-        steps.append(solution + " --give-up" * (not graded.progress_before.passed_in_sitting))
-    return tuple(steps)
+        steps.append(f"drill hint{argument}")
+    is_shortened = report.unchanged or (graded.unchanged_since and not report.message)
+    if is_shortened and not explained and not graded.time_text:
+        steps.append(f"{grade_again} --explain")
+    elif not (graded.hints_left or needs_edit):
+        solution = f"drill solution{argument}"
+        if not graded.progress_before.passed_in_sitting:
+            solution += " --give-up"
+        steps.append(solution)
+    return steps
+
+
+def _first_failing_check(report: Report) -> CheckResult | None:
+    for check in report.checks:
+        if check.failing and not check.stretch:
+            return check
+    return None
+
+
+def _can_run_case(graded: GradeResult, check: CheckResult) -> bool:
+    """Return True if `drill case` writes the failing case of a check."""
+    from grader import forms
+
+    form = forms.form_of(graded.resolved_drill.question.spec)
+    can_run = not (form.is_text or form.runs_in_two_processes)
+    return can_run and check.part <= graded.parts_asked_now

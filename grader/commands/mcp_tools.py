@@ -25,7 +25,6 @@ from grader.commands import (
     case,
     entrypoint,
     files,
-    grading,
     hint,
     mcp_prompts,
     output,
@@ -135,7 +134,7 @@ def grade(
     files: Sequence[str] = (),
 ) -> None:
     """Grade a file, and show no more than its page says."""
-    from grader.commands.grade import grade_context
+    from grader.commands.grade import GradeHooks, grade_context, grade_file
     from grader.reports.grade import assistant_document, grade_page
 
     here = command_context(ctx)
@@ -144,9 +143,8 @@ def grade(
     asked = here.parts_asked(choice.question)
     path = None if file is None else _allowed(here, choice, file, files)
     with output.show_status() as doing:
-        graded = grading.grade_file(
-            here, question, file=path, explain=False, doing=doing, agreed=lambda _: yes
-        )
+        hooks = GradeHooks(doing, lambda _answers: yes)
+        graded = grade_file(here, question, file=path, explain=False, hooks=hooks)
     passed = graded.report.parts_passed
     if asked <= passed < parts:  # also if it is no try: the next part is not asked yet
         graded = graded._replace(next_part=passed + 1)

@@ -1,8 +1,8 @@
-"""When a question comes back: FSRS, over ratings that follow from what is on record (ADR 28).
+"""The day on which a question comes back: FSRS, over ratings that follow from the records (ADR 28).
 
-Nothing of a schedule is stored. A sitting that is over has a rating, from whether it ended with a
-pass, and from misses, hints and minutes; so has a wrong answer to a follow-up. FSRS goes through
-them in the order in which they were recorded. Its package is imported only where there is one.
+The schedule is not stored.  Each finished sitting has a rating, from its end and from failed tries,
+hints and minutes; so has each wrong answer to a follow-up.  FSRS takes them in the order of the
+records.  Its package is imported only if there is a rating.
 """
 
 from __future__ import annotations
@@ -10,57 +10,72 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from grader.commands.context import Context
 from grader.model.number_format import format_count
 from grader.model.question import Header
 from grader.records.progress import QuestionProgress
 
+if TYPE_CHECKING:
+    from grader.commands.context import Context
+
 AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4  # as FSRS numbers them
 SLOW_FACTOR = 1.5  # times the planned minutes
-PAUSE_FACTOR = 4.0  # times the planned minutes without a sign of life: nobody was there
-MAX_INTERVAL_DAYS = 180  # days until a question comes back
+PAUSE_FACTOR = 4.0  # times the planned minutes without a sign of life: the person was away
+MAX_INTERVAL_DAYS = 180
+MAX_DAYS_WITHOUT_YEAR = 300  # a day further away is written with its year
 
 
 def minutes_spent(moments: Sequence[str], planned: int) -> float:
-    """Return the minutes spent on what was done at some moments, of so many planned.
+    """Return the minutes between the first and the last moment of a sitting.
 
-    A pause longer than `PAUSE_FACTOR` counts as the planned ones, and a clock that went back as none.
+    A pause longer than `PAUSE_FACTOR` times the planned minutes counts as the planned minutes, and
+    a clock that was set back counts as no time.
     """
-    times = map(datetime.fromisoformat, moments)
-    gaps = ((after - before).total_seconds() / 60 for before, after in pairwise(times))
-    return sum(planned if gap > PAUSE_FACTOR * planned else max(gap, 0.0) for gap in gaps)
+    minutes: float = 0
+    for before, after in pairwise(map(datetime.fromisoformat, moments)):
+        gap = (after - before).total_seconds() / 60
+        if gap > PAUSE_FACTOR * planned:
+            minutes += planned
+        else:
+            minutes += max(gap, 0.0)
+    return minutes
 
 
-def total_minutes(yours: QuestionProgress, header: Header) -> float:
+def total_minutes(question_progress: QuestionProgress, header: Header) -> float:
     """Return the minutes spent on a question in all its sittings."""
-    over = (one for one in yours.rated_moments if not isinstance(one, str))
-    sittings = [*over, *[yours] * (not yours.is_finished)]
-    return sum(minutes_spent(one.moments, header.minutes) for one in sittings)
-
-
-def rate_sitting(ended: QuestionProgress, header: Header) -> int:
-    """Return how well a sitting went, of a question as it was when the sitting was over."""
-    if not ended.passed_in_sitting:
-        return AGAIN
-    took = minutes_spent(ended.moments, header.minutes)
-    strained = [
-        ended.failed_tries > header.parts,
-        ended.highest_hint > 0,
-        took > SLOW_FACTOR * header.minutes,
+    sittings = [
+        sitting for sitting in question_progress.rated_moments if not isinstance(sitting, str)
     ]
-    if any(strained):  # with Hard FSRS still waits longer than before
-        return AGAIN if all(strained) else HARD
-    return GOOD if ended.failed_tries or took > header.minutes else EASY
+    if not question_progress.is_finished:
+        sittings.append(question_progress)
+    return sum(minutes_spent(sitting.moments, header.minutes) for sitting in sittings)
 
 
-def due_date(ctx: Context, header: Header, yours: QuestionProgress) -> date | None:
-    """Return the day on which a question comes back; None before a first sitting is over."""
-    if not yours.rated_moments:
+def rate_sitting(sitting: QuestionProgress, header: Header) -> int:
+    """Return the rating of a finished sitting."""
+    if not sitting.passed_in_sitting:
+        return AGAIN
+    minutes = minutes_spent(sitting.moments, header.minutes)
+    difficulties = [
+        sitting.failed_tries > header.parts,
+        sitting.highest_hint > 0,
+        minutes > SLOW_FACTOR * header.minutes,
+    ]
+    if all(difficulties):
+        return AGAIN
+    if any(difficulties):  # with Hard, FSRS still waits longer than before
+        return HARD
+    return GOOD if sitting.failed_tries or minutes > header.minutes else EASY
+
+
+def due_date(ctx: Context, header: Header, question_progress: QuestionProgress) -> date | None:
+    """Return the day on which a question comes back; None before a first sitting is finished."""
+    if not question_progress.rated_moments:
         return None
     from fsrs import Card, Rating, Scheduler
 
-    # Whole days from the first sitting on: a question takes too long to be asked twice on one.
+    # Whole days from the first sitting on: a question takes too long to be asked twice in a day.
     scheduler = Scheduler(
         learning_steps=(),
         relearning_steps=(),
@@ -68,37 +83,43 @@ def due_date(ctx: Context, header: Header, yours: QuestionProgress) -> date | No
         enable_fuzzing=False,
     )
     card = None
-    for one in yours.rated_moments:
-        at = datetime.fromisoformat(one if isinstance(one, str) else one.moments[-1])
-        at = at.astimezone(UTC)
-        if not isinstance(one, str):
-            card = card or Card(0, due=at)
-            card, _ = scheduler.review_card(card, Rating(rate_sitting(one, header)), at)
-        elif card:  # a wrong answer brings nothing back later
-            before = card.due
-            card, _ = scheduler.review_card(card, Rating.Again, at)
-            card.due = min(card.due, before)
+    for rated in question_progress.rated_moments:
+        moment = _moment(rated).astimezone(UTC)
+        if not isinstance(rated, str):
+            card = card or Card(0, due=moment)
+            rating = Rating(rate_sitting(rated, header))
+            card, _ = scheduler.review_card(card, rating, moment)
+        elif card:  # a wrong answer never makes a question come back later
+            due_before = card.due
+            card, _ = scheduler.review_card(card, Rating.Again, moment)
+            card.due = min(card.due, due_before)
     return ctx.to_local(card.due).date() if card else None
 
 
-def format_day(when: date, today: date) -> str:
-    """Return a day as it is said: Nov 22, or 2027-11-22 where that would be another."""
-    near = abs((when - today).days) < 300
-    return f"{when:%b} {when.day}" if near else when.isoformat()
+def _moment(rated: QuestionProgress | str) -> datetime:
+    """Return the end of a sitting, or the moment of a wrong answer to a follow-up."""
+    return datetime.fromisoformat(rated if isinstance(rated, str) else rated.moments[-1])
+
+
+def format_day(day: date, today: date) -> str:
+    """Return a day as Nov 22, or as 2027-11-22 if it is not near."""
+    if abs((day - today).days) < MAX_DAYS_WITHOUT_YEAR:
+        return f"{day:%b} {day.day}"
+    return day.isoformat()
 
 
 def due_text(due: date, today: date) -> str:
-    """Return when something is due: "due today", "due since Nov 20", "due Dec 3"."""
-    return (
-        "due today" if due == today else f"due {'since ' * (due < today)}{format_day(due, today)}"
-    )
+    """Return when a question is due: "due today", "due since Nov 20", "due Dec 3"."""
+    if due == today:
+        return "due today"
+    day = format_day(due, today)
+    return f"due since {day}" if due < today else f"due {day}"
 
 
-def return_reason(ctx: Context, yours: QuestionProgress) -> str:
-    """Return what a question comes back for: "passed 2 days ago in 3 tries, no hints"."""
-    last = yours.rated_moments[-1]
-    at = datetime.fromisoformat(last if isinstance(last, str) else last.moments[-1])
-    days = max((ctx.today - ctx.to_local(at).date()).days, 0)
+def return_reason(ctx: Context, question_progress: QuestionProgress) -> str:
+    """Return why a question comes back: "passed 2 days ago in 3 tries, no hints"."""
+    last = question_progress.rated_moments[-1]
+    days = max((ctx.today - ctx.to_local(_moment(last)).date()).days, 0)
     ago = f"{format_count(days, 'day')} ago" if days else "today"
     if isinstance(last, str):
         return f"a follow-up was answered wrong {ago}"

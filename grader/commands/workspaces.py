@@ -1,12 +1,13 @@
-"""A drill's folder, which drill is meant, and which bank its question comes from.
+"""The folder of a drill, which drill a command is about, and the bank of its question.
 
-The file `.drill` says whose folder it is: a marker, which may come with somebody else's files. So
-it is only a claim: it chooses among the banks in use, and no other but where the records hold that
-very start. One that belongs to another user is none.
+The file `.drill` marks a folder.  It may come with somebody else's files, and so it is only a
+claim: it chooses among the banks in use, and another bank only if the records hold that very start.
+A marker of another user is ignored.
 
-Without an id: the drill of this folder or of one above it, else the only one right below, or of
-several the one that an open interview asks. With an id: the same where it is of that question, else
-the one started last. With the path of a folder: the drill of that folder or of one above it.
+Without an ID, the drill is that of this folder or of one above it, or else the only one right below
+it; if there are several, the one that an open interview asks.  With an ID, it is the same if it is
+of that question, or else the one started last.  With the path of a folder, it is the drill of that
+folder or of one above it.
 """
 
 from __future__ import annotations
@@ -31,18 +32,18 @@ MARKER_FILE = ".drill"
 QUESTION_FILE = "QUESTION.md"
 SUBMISSION_FILE = "submission.py"
 ANSWERS_FILE = "answers.txt"
-_MOST_MARKER_BYTES = 10_000
+MAX_MARKER_BYTES = 10_000
 
 
 class Workspace(NamedTuple):
-    """A folder in which a drill was started, as its marker has it."""
+    """A folder in which a drill was started, as its marker describes it."""
 
     question: str
     bank: str  # a claim
     folder: Path
     started_at: str  # UTC, ISO 8601
-    file: str = SUBMISSION_FILE  # its name
-    seed: int = 0  # which draws the numbers of its question
+    file: str = SUBMISSION_FILE
+    seed: int = 0  # draws the numbers of its question
 
     @property
     def submission(self) -> Path:
@@ -51,7 +52,8 @@ class Workspace(NamedTuple):
 
     def was_started(self, starts: Sequence[Start]) -> bool:
         """Return True if the records hold the start of this question in this folder."""
-        folder, bank = (to_storable(one) for one in (os.path.realpath(self.folder), self.bank))
+        folder = to_storable(os.path.realpath(self.folder))
+        bank = to_storable(self.bank)
         return any(
             start.question == self.question
             and is_same_bank(start.bank, bank)
@@ -61,25 +63,36 @@ class Workspace(NamedTuple):
 
 
 def read_workspace(folder: Path) -> Workspace | None:
-    """Return the workspace that a folder is, None where no marker says what drill start wrote."""
+    """Return the workspace in a folder; None if it has no marker that drill start wrote."""
     try:
-        raw, found = read_regular_file(folder / MARKER_FILE, _MOST_MARKER_BYTES)
+        text, status = read_regular_file(folder / MARKER_FILE, MAX_MARKER_BYTES)
     except (OSError, UsageError):
-        return None  # a folder closed to us holds none of ours
-    if found.st_uid != os.geteuid():
+        return None  # a folder that cannot be read is not ours
+    if status.st_uid != os.geteuid():
         return None
-    import json  # a list of questions, in a folder without a marker, needs none
+    import json  # a list of questions, in a folder without a marker, does not need it
 
     with suppress(ValueError, KeyError, TypeError, RecursionError):
-        content = json.loads(raw)
-        question, bank, at = texts = [content[n] for n in ("question", "bank", "started_at")]
-        seed = content.get("seed", 0)
-        dated = datetime.fromisoformat(at).tzinfo is not None
-        named = all(isinstance(text, str) and "\0" not in text for text in texts)
-        if named and dated and "/" not in question and type(seed) is int and seed >= 0:
-            file = ANSWERS_FILE if content.get("file") == ANSWERS_FILE else SUBMISSION_FILE
-            return Workspace(question, bank, folder, at, file, seed)
+        return _parse_marker(folder, json.loads(text))
     return None
+
+
+def _parse_marker(folder: Path, content: dict[str, object]) -> Workspace | None:
+    """Return the workspace that a marker describes; None, or an exception, if it is damaged."""
+    question = content["question"]
+    bank = content["bank"]
+    started_at = content["started_at"]
+    seed = content.get("seed", 0)
+    if not (isinstance(question, str) and isinstance(bank, str) and isinstance(started_at, str)):
+        return None
+    if "\0" in f"{question}{bank}{started_at}" or "/" in question:
+        return None
+    if datetime.fromisoformat(started_at).tzinfo is None:
+        return None
+    if type(seed) is not int or seed < 0:
+        return None
+    file = ANSWERS_FILE if content.get("file") == ANSWERS_FILE else SUBMISSION_FILE
+    return Workspace(question, bank, folder, started_at, file, seed)
 
 
 def enclosing_workspace(folder: Path) -> Workspace | None:
@@ -94,28 +107,27 @@ def workspaces_inside(folder: Path) -> list[Workspace]:
             children = [folder / e.name for e in entries if e.is_dir(follow_symlinks=False)]
     except OSError:
         return []
-    found = filter(None, map(read_workspace, children))
-    return sorted(found, key=lambda workspace: workspace.started_at, reverse=True)
+    workspaces = filter(None, map(read_workspace, children))
+    return sorted(workspaces, key=lambda workspace: workspace.started_at, reverse=True)
 
 
 class ResolvedDrill(NamedTuple):
-    """A question, its workspace where there is one, and how to name it in a command."""
+    """A question, its workspace if there is one, and the words that name it in a command."""
 
     question: Question
     workspace: Workspace | None
     is_started: bool  # whether the records hold the start of that workspace
-    typed_name: str  # what names the question in a command: ID, or BANK/ID
-    bank_option: str  # what names its bank there: ` --bank PATH` where that was given
-    drill_argument: (
-        str  # what follows `drill hint`: the id where the folder does not say it, the option
-    )
+    typed_name: str  # ID, or BANK/ID
+    bank_option: str  # ` --bank PATH` if that was given
+    drill_argument: str  # follows `drill hint`: the ID, unless the folder implies it, and the bank
 
     def require_workspace(self) -> Workspace:
-        """Return the workspace; UsageError where there is none."""
+        """Return the workspace; UsageError if there is none."""
         if self.workspace:
             return self.workspace
         raise UsageError(
-            f"{self.typed_name} has no folder here, nor where it was started last; nothing was done",
+            f"{self.typed_name} has no folder here, nor where it was started last;"
+            " nothing was done",
             hint=f"Next: drill start {self.typed_name}{self.bank_option}   drill history",
         )
 
@@ -128,118 +140,145 @@ def resolve_drill(
     soon: Callable[[Path, str], None] = lambda *_: None,
     seed: int | None = None,
 ) -> ResolvedDrill:
-    """Return the drill that is meant: by its id as typed, by a folder, or by the place.
+    """Return the drill of a command: by its ID as typed, by a folder, or by the current folder.
 
-    `soon` is called with the bank and the id before the question is loaded, to prepare; it has the
-    numbers that `seed` draws, or those of the drill's folder.
-    DrillError where no drill is meant, or its question is not there or is broken.
+    `soon` is called with the bank and the ID before the question is loaded, to prepare.  The
+    question has the numbers that `seed` draws, or else those of the drill's folder.  DrillError if
+    there is no such drill, or if its question is missing or broken.
     """
     banks = ctx.banks()
-    found: Workspace | None
+    workspace: Workspace | None
     if question_id is None:
-        found = here = _nearest(ctx, folder)
-        where, name = _question_of(ctx, here)
+        workspace = nearest = _nearest_workspace(ctx, folder)
+        bank_path, name = _question_of(ctx, nearest)
     elif "/" in question_id or ctx.bank:
-        where, name = bank.find_question(banks, question_id)
-        own = str(where)
-        found = find_workspace(ctx, name, lambda b: is_same_bank(b, own) or Path(b) not in banks)
+        bank_path, name = bank.find_question(banks, question_id)
+        own_bank = str(bank_path)
+        workspace = find_workspace(
+            ctx, name, lambda path: is_same_bank(path, own_bank) or Path(path) not in banks
+        )
     else:
-        found = find_workspace(ctx, question_id)
-        where, name = _question_of(ctx, found) if found else bank.find_question(banks, question_id)
-    soon(where, name)
-    drawn = found.seed if found and seed is None else seed or 0
-    question = bank.load([where], name, drawn)
+        workspace = find_workspace(ctx, question_id)
+        if workspace:
+            bank_path, name = _question_of(ctx, workspace)
+        else:
+            bank_path, name = bank.find_question(banks, question_id)
+    soon(bank_path, name)
+    if seed is None:
+        seed = workspace.seed if workspace else 0
+    question = bank.load([bank_path], name, seed)
     try:
-        implied = _nearest(ctx) == found
+        is_implied = _nearest_workspace(ctx) == workspace
     except UsageError:
-        implied = False
-    called = question_id or name
+        is_implied = False
+    typed_name = question_id or name
     return ResolvedDrill(
-        question,
-        found,
-        found is not None and found.was_started(ctx.starts),
-        called,
-        ctx.bank_option,
-        ctx.bank_option if implied else f" {called}{ctx.bank_option}",
+        question=question,
+        workspace=workspace,
+        is_started=workspace is not None and workspace.was_started(ctx.starts),
+        typed_name=typed_name,
+        bank_option=ctx.bank_option,
+        drill_argument=ctx.bank_option if is_implied else f" {typed_name}{ctx.bank_option}",
     )
 
 
 def find_workspace(
     ctx: Context, question: str, accepts: Callable[[str], bool] = lambda _bank: True
 ) -> Workspace | None:
-    """Return the drill of a question: near here, else where it was started last.
+    """Return the drill of a question: near the current folder, or else where it was started last.
 
-    Where that folder is no drill any more, an older one is not taken in its place.  `accepts` tells
-    whether a drill started from a bank is meant.
+    If that folder is not a drill any more, no older one is taken in its place.  `accepts` tells if
+    a drill of a bank is possible.
     """
     here = ctx.current_folder()
     starts = ctx.starts
-    around = filter(None, [enclosing_workspace(here), *workspaces_inside(here)])
-    near = [one for one in around if one.question == question and accepts(one.bank)]
-    for found in near:
-        if here.is_relative_to(found.folder) or found.was_started(starts):
-            return found
+    near = [
+        workspace
+        for workspace in (enclosing_workspace(here), *workspaces_inside(here))
+        if workspace and workspace.question == question and accepts(workspace.bank)
+    ]
+    for workspace in near:
+        if here.is_relative_to(workspace.folder) or workspace.was_started(starts):
+            return workspace
     for start in starts:
         if start.question == question and accepts(start.bank):
             last = read_workspace(Path(start.folder))
             return last if last and last.question == question else None
-    return next(iter(near), None)
+    return near[0] if near else None
 
 
-def _question_of(ctx: Context, found: Workspace) -> tuple[Path, str]:
-    """Return the bank of a workspace's question, and its id.
+def _question_of(ctx: Context, workspace: Workspace) -> tuple[Path, str]:
+    """Return the bank of a workspace's question, and its ID.
 
-    That bank, or one of its name, is in use; or the records hold this very start.
+    That bank, or one of its name, is in use, or the records hold this very start.
     """
-    marked = ctx.bank_of(found.bank, found.question)
+    marked_bank = ctx.bank_of(workspace.bank, workspace.question)
     banks = ctx.banks()
-    recorded = any(start.bank == to_storable(found.bank) for start in ctx.starts)
-    if marked in banks or (ctx.bank is None and recorded and found.was_started(ctx.starts)):
-        return marked, found.question
-    return bank.find_question(banks, found.question)
+    is_recorded = any(start.bank == to_storable(workspace.bank) for start in ctx.starts)
+    if marked_bank in banks:
+        return marked_bank, workspace.question
+    if ctx.bank is None and is_recorded and workspace.was_started(ctx.starts):
+        return marked_bank, workspace.question
+    return bank.find_question(banks, workspace.question)
 
 
-def _nearest(ctx: Context, folder: Path | None = None) -> Workspace:
-    """Return the drill of a folder that was named, else the only one of this place."""
+def _nearest_workspace(ctx: Context, folder: Path | None = None) -> Workspace:
+    """Return the drill of a folder, or else the only drill in or below the current folder."""
     here = ctx.current_folder()
     if folder:
-        found = enclosing_workspace(Path(os.path.realpath(here / folder)))
-        if found is None:
+        workspace = enclosing_workspace(Path(os.path.realpath(here / folder)))
+        if workspace is None:
             raise UsageError(
                 f"{folder} does not belong to a started drill",
                 hint="drill grade ID --file PATH grades any file; drill start ID makes a folder",
             )
-        return found
+        return workspace
     if os.path.lexists(here / SUBMISSION_FILE) and read_workspace(here) is None:
         raise UsageError(
             f"{here / SUBMISSION_FILE} does not belong to a started drill; nothing was done",
-            hint=f"drill grade ID{ctx.bank_option} --file {SUBMISSION_FILE} grades it for the question ID",
+            hint=f"drill grade ID{ctx.bank_option} --file {SUBMISSION_FILE}"
+            " grades it for the question ID",
         )
     around = enclosing_workspace(here)
-    below = [around] if around else workspaces_inside(here)
-    if len(below) > 1:  # an interviewer asks one of them
-        held = ctx.read(interviews.latest_interview, None)
-        if held and held.asked and held.time_left_text(ctx.now()):
-            asked = held.asked[-1].question
-            below = [one for one in below if one.question == asked] or below
-    if len(below) == 1:
-        return below[0]
-    if below:
-        lines = [
-            f"cd {ctx.path_as_typed(one.folder)} && drill {ctx.typed_command}" for one in below[:2]
+    workspaces = [around] if around else workspaces_inside(here)
+    if len(workspaces) > 1:
+        workspaces = _asked_in_interview(ctx, workspaces) or workspaces
+    if len(workspaces) == 1:
+        return workspaces[0]
+    if workspaces:
+        commands = [
+            f"cd {ctx.path_as_typed(workspace.folder)} && drill {ctx.typed_command}"
+            for workspace in workspaces[:2]
         ]
         raise UsageError(
-            f"{len(below)} drills are in this folder, and none is named",
-            hint=f"Next: {'   '.join(lines)}",
+            f"{len(workspaces)} drills are in this folder, and none is named",
+            hint=f"Next: {'   '.join(commands)}",
         )
-    for last in ctx.starts[:1]:
-        if read_workspace(there := Path(last.folder)) is not None:
-            at = ctx.path_as_typed(there.parent)
-            raise UsageError(
-                f"no drill in this folder; the last one was {last.question}, in {at}",
-                hint=f"Next: cd {ctx.path_as_typed(there)} && drill {ctx.typed_command}{ctx.bank_option}",
+    raise _no_drill_error(ctx)
+
+
+def _asked_in_interview(ctx: Context, workspaces: Sequence[Workspace]) -> list[Workspace]:
+    """Return the workspaces of the question that an open interview asks."""
+    interview = ctx.read(interviews.latest_interview, None)
+    if not (interview and interview.asked and interview.time_left_text(ctx.now())):
+        return []
+    question_id = interview.asked[-1].question
+    return [workspace for workspace in workspaces if workspace.question == question_id]
+
+
+def _no_drill_error(ctx: Context) -> UsageError:
+    """Return the error if no drill is here; it names the drill that was started last."""
+    if ctx.starts:
+        last = ctx.starts[0]
+        folder = Path(last.folder)
+        if read_workspace(folder) is not None:
+            parent = ctx.path_as_typed(folder.parent)
+            command = f"drill {ctx.typed_command}{ctx.bank_option}"
+            return UsageError(
+                f"no drill in this folder; the last one was {last.question}, in {parent}",
+                hint=f"Next: cd {ctx.path_as_typed(folder)} && {command}",
             )
-    raise UsageError(
+    return UsageError(
         "no drill is here, nor where the last one was started",
         hint=f"Next: drill next{ctx.bank_option}   drill list{ctx.bank_option}",
     )

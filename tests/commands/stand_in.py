@@ -10,7 +10,6 @@ import errno
 import os
 import signal
 import sqlite3
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from datetime import UTC, datetime
@@ -25,7 +24,7 @@ from grader.commands import options
 from grader.model.question import Question
 from grader.model.report import CheckResult, Report, Verdict
 from grader.records import events
-from grader.sandbox import worker_pool
+from grader.sandbox import Closeable, spawn
 
 BANK = Path(__file__).parents[1] / "banks" / "small"
 STARTER = b"def double(x):\n    return x + x + 1\n"
@@ -72,7 +71,7 @@ def grade(
     )  # fmt: skip
 
 
-class Session:
+class Session(Closeable):
     """An open session of that judge."""
 
     def __init__(self, question: Question, **_: Any) -> None:
@@ -88,21 +87,13 @@ class Session:
 def put_in_place() -> Iterator[tuple[ModuleType, str, Callable[..., Any]]]:
     """Give each function to replace: its module, its name, and what stands in for it."""
     yield grader.bank, "builtin", lambda: BANK
-    yield grader.explain.session, "grade", grade
-    yield worker_pool, "WorkerPool", lambda **_: nullcontext()
-
-
-def put_sessions_in_place() -> Iterator[tuple[ModuleType, str, Callable[..., Any]]]:
-    """Give the same for watching, which imports much."""
-    from grader.commands import watching
-
-    yield watching, "GradingSession", Session
+    yield grader.explain.session, "GradingSession", Session
+    yield spawn, "WorkerPool", lambda **_: nullcontext()
 
 
 def main() -> None:
     """Be `drill` with all of these in place."""
-    sessions = put_sessions_in_place() if {"watch", "interview"} & {*sys.argv} else ()
-    for module, name, function in (*put_in_place(), *sessions):
+    for module, name, function in put_in_place():
         setattr(module, name, function)
     if speed := os.environ.get("CLOCK_SPEED"):  # how much faster than the wall's
         began = datetime.now(UTC)

@@ -13,7 +13,7 @@ import pytest
 import grader.bank
 from grader.commands import (
     debriefing,
-    grading,
+    grade,
     hint,
     history_rows,
     interviews,
@@ -21,7 +21,7 @@ from grader.commands import (
     start,
 )
 from grader.commands.context import Context
-from grader.commands.watching import WatchedDrill
+from grader.commands.watch import WatchedDrill
 from grader.model.errors import UsageError
 from grader.records import events, progress
 from tests.commands import stand_in
@@ -35,7 +35,7 @@ STARTER_PARTS = "fail fail skipped"
 @pytest.fixture(autouse=True)
 def judge(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read the verdict from the submission."""
-    for module, name, function in (*stand_in.put_in_place(), *stand_in.put_sessions_in_place()):
+    for module, name, function in stand_in.put_in_place():
         monkeypatch.setattr(module, name, function)
 
 
@@ -68,9 +68,9 @@ def ctx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
     return Context(work, tmp_path / "home", lambda: "2026-01-02T03:04:05+00:00", who="ann")
 
 
-def graded(ctx: Context, text: str) -> grading.GradeResult:
+def graded(ctx: Context, text: str) -> grade.GradeResult:
     (ctx.current_folder() / ID / "submission.py").write_text(text)
-    return grading.grade_file(ctx, ID)
+    return grade.grade_file(ctx, ID)
 
 
 def yours(ctx: Context) -> progress.QuestionProgress:
@@ -131,7 +131,7 @@ def test_a_blind_interview_stays_blind_when_the_program_is_installed_again(
     assert held is not None
     interviews.current_drill(ctx, held)
     use(wheel, monkeypatch)
-    with pytest.raises(grading.SealedError):
+    with pytest.raises(grade.SealedError):
         graded(ctx, "# pass\n")
     assert [row.attempt.verdict for row in history_rows.list_history(ctx, ID)[0]] == ["sealed"]
     interviews.end_interview(ctx)

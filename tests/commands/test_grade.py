@@ -14,7 +14,7 @@ import pytest
 
 import grader.bank
 import grader.explain.session
-from grader.model.report import Report
+from grader.model.question import Question
 from tests.bank.specs import write_bank
 from tests.commands import stand_in
 from tests.commands.conftest import ROOT, Drill, Ended
@@ -49,11 +49,12 @@ def test_a_question_is_proved_once_there_is_a_verdict_of_its_checks_on_it_as_it_
 ) -> None:
     seen: list[bool] = []
 
-    def grade(*args: Any, proved: bool, **more: Any) -> Report:
-        seen.append(proved)
-        return stand_in.grade(*args, **more)
+    class Session(stand_in.Session):
+        def __init__(self, question: Question, *, proved: bool, **more: Any) -> None:
+            seen.append(proved)
+            super().__init__(question, **more)
 
-    monkeypatch.setattr(grader.explain.session, "grade", grade)
+    monkeypatch.setattr(grader.explain.session, "GradingSession", Session)
     bank = shutil.copytree(stand_in.BANK, tmp_path / "bank")
     monkeypatch.setattr(grader.bank, "builtin", lambda: bank)
     drill("start", "double-trouble")

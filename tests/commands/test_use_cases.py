@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.commands import case, grading, hint, history_rows, questions, solution, start
+from grader.commands import case, grade, hint, history_rows, questions, solution, start
 from grader.commands.context import Context
 from grader.model.errors import UsageError
 from grader.records import events, progress
@@ -88,7 +88,7 @@ def test_every_record_says_who_when_which_question_and_which_program(
     ctx: Context, bank: Path
 ) -> None:
     question, _ = start.start_drill(ctx, NAME)
-    grading.grade_file(ctx)
+    grade.grade_file(ctx)
     hint.next_hint(ctx, None)
     solution.show_solution(ctx, None, give_up=True)
     start.reset_drill(ctx, None)
@@ -104,16 +104,16 @@ def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(
 ) -> None:
     student = tmp_path / "student.py"
     student.write_bytes(RIGHT)
-    assert grading.grade_file(ctx, NAME, file=student).report.verdict == "pass"
+    assert grade.grade_file(ctx, NAME, file=student).report.verdict == "pass"
     with pytest.raises(UsageError, match="does not belong to a started drill"):
-        grading.grade_file(ctx, str(student))
+        grade.grade_file(ctx, str(student))
     beside = student.rename(file.with_name("student.py"))
-    assert grading.grade_file(ctx, str(beside)).report.verdict == "pass"
+    assert grade.grade_file(ctx, str(beside)).report.verdict == "pass"
     assert (known(ctx).state, known(ctx).tries) == ("started", 0)
     with pytest.raises(UsageError, match="is shown when all parts pass"):
         solution.show_solution(ctx, NAME)
-    assert grading.grade_file(ctx, file=file).tries == known(ctx).tries == 0
-    assert grading.grade_file(ctx).tries == 1
+    assert grade.grade_file(ctx, file=file).tries == known(ctx).tries == 0
+    assert grade.grade_file(ctx).tries == 1
     assert known(ctx).passed
     kinds = [(row.attempt.kind, row.attempt.verdict) for row in history_rows.list_history(ctx)[0]]
     assert kinds == [*3 * [("review", "pass")], ("grade", "pass")]
@@ -121,12 +121,12 @@ def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(
 
 def test_a_syntax_error_is_recorded_and_is_no_try(ctx: Context, file: Path) -> None:
     file.write_bytes(RIGHT.replace(b"* ctx", b"+ ctx"))
-    assert grading.grade_file(ctx, seed=1).tries == 1
+    assert grade.grade_file(ctx, seed=1).tries == 1
     failing = case.list_cases(ctx, NAME)[1]
     assert any(one.failing for one in failing)
     for wrong in (b"def scale(:\n", b"  x = 1\n y = 2\n"):
         file.write_bytes(wrong)
-        ended = grading.grade_file(ctx, seed=2)
+        ended = grade.grade_file(ctx, seed=2)
         assert (ended.tries, ended.report.verdict) == (0, "error")
     assert (known(ctx).tries, known(ctx).failed_tries) == (1, 1)
     assert case.list_cases(ctx, NAME)[1] == failing  # of the last try
@@ -136,23 +136,23 @@ def test_a_syntax_error_is_recorded_and_is_no_try(ctx: Context, file: Path) -> N
     # This file is Python.
     for tries, source in ((2, b"raise SyntaxError('mine')\n"), (3, RIGHT)):
         file.write_bytes(source)
-        assert grading.grade_file(ctx).tries == known(ctx).tries == tries
+        assert grade.grade_file(ctx).tries == known(ctx).tries == tries
 
 
 def test_a_folder_that_was_moved_is_found_from_inside_and_can_be_put_on_record(
     ctx: Context, file: Path, tmp_path: Path, warned: list[str]
 ) -> None:
     inside = replace(ctx, folder=file.parent.rename(tmp_path / "moved"))
-    graded = grading.grade_file(inside)
+    graded = grade.grade_file(inside)
     assert (graded.report.verdict, graded.tries) == ("pass", 0)
     assert known(ctx).state == "started"  # a pass that is not on record is none
     (said,) = warned
     assert said.endswith(f" drill start {NAME} --bank {ctx.bank} in it makes it count.")
     without = replace(inside, bank=None)
     with pytest.raises(UsageError, match="no question"):
-        grading.grade_file(without)  # the bank of a folder that is not on record is a mere claim
+        grade.grade_file(without)  # the bank of a folder that is not on record is a mere claim
     assert start.start_drill(inside, NAME)[1].was_there
-    assert grading.grade_file(without).tries == 1
+    assert grade.grade_file(without).tries == 1
     assert len(warned) == 1
     assert len(ctx.starts) == 2
 
@@ -162,10 +162,10 @@ def test_a_question_of_a_bank_is_not_shadowed_by_a_folder_of_that_name(
 ) -> None:
     shutil.copytree(file.parent, shadow := ctx.current_folder() / "bank" / NAME)
     (shadow / ".drill").unlink()
-    assert grading.grade_file(ctx, f"bank/{NAME}").path == file
+    assert grade.grade_file(ctx, f"bank/{NAME}").path == file
     shutil.rmtree(file.parent)
     with pytest.raises(UsageError, match="does not belong to a started drill"):
-        grading.grade_file(ctx, f"./bank/{NAME}")
+        grade.grade_file(ctx, f"./bank/{NAME}")
 
 
 def test_a_folder_of_another_user_is_not_taken_for_ones_own(
@@ -188,7 +188,7 @@ def test_an_attempt_comes_back_into_a_folder_of_its_own_bank_alone(
     ctx: Context, file: Path, tmp_path: Path
 ) -> None:
     file.write_bytes(b"# of the first bank\n")
-    grading.grade_file(ctx)
+    grade.grade_file(ctx)
     other = replace(ctx, bank=bank_at(tmp_path / "other"))
     second = start.start_drill(other, NAME, parent=tmp_path / "elsewhere")[1].workspace
     second.submission.write_bytes(b"# of the other bank\n")
@@ -205,7 +205,7 @@ def test_what_was_done_belongs_to_a_bank_and_goes_with_it(
     ctx: Context, bank: Path, tmp_path: Path
 ) -> None:
     other = replace(ctx, bank=bank_at(tmp_path / "other"))
-    assert [grading.grade_file(ctx).tries for _ in range(2)] == [1, 0]
+    assert [grade.grade_file(ctx).tries for _ in range(2)] == [1, 0]
     assert [len(hint.next_hint(ctx, NAME).shown) for _ in range(2)] == [1, 1]
     for person, state, tries in ((ctx, "passed", 1), (other, "new", 0)):
         (row,) = questions.list_questions(person)
@@ -215,7 +215,7 @@ def test_what_was_done_belongs_to_a_bank_and_goes_with_it(
         solution.show_solution(other, NAME)
     second = start.start_drill(other, NAME, parent=tmp_path)[1].workspace
     second.submission.write_bytes(b"# of the other bank\n")
-    assert grading.grade_file(replace(other, folder=second.folder)).tries == 1
+    assert grade.grade_file(replace(other, folder=second.folder)).tries == 1
     # A copy begins anew; what was moved keeps what was done.
     copy = Path(shutil.copytree(bank, tmp_path / "copy"))
     assert known(ctx, copy).state == "new"
@@ -234,7 +234,7 @@ def test_records_that_stay_locked_are_warned_of_once_and_hinder_nothing(
     monkeypatch.setattr(events, "BUSY_SECONDS", 0.01)
     with closing(sqlite3.connect(ctx.store.path)) as holder:
         holder.execute("BEGIN EXCLUSIVE")
-        graded = grading.grade_file(ctx, NAME, file=file)
+        graded = grade.grade_file(ctx, NAME, file=file)
     assert (graded.report.verdict, graded.tries) == ("pass", 0)
     (warning,) = warned
     assert "database is locked" in warning

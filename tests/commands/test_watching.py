@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.commands import history_rows, interviews, start, watching
+import grader.explain.session
+from grader.commands import history_rows, interviews, start, watch
 from grader.commands.context import Context
-from grader.commands.grading import SealedError
-from grader.commands.watching import WatchedDrill
+from grader.commands.grade import SealedError
+from grader.commands.watch import WatchedDrill
 from grader.model.errors import GraderError
 from grader.model.report import Report
 from grader.records import events
@@ -62,7 +63,7 @@ def ctx(here: Callable[[Path], Context]) -> Context:
 @pytest.fixture
 def watched(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> Iterator[WatchedDrill]:
     """Watch a drill whose judge reads the verdict from the file."""
-    for module, name, function in (*stand_in.put_in_place(), *stand_in.put_sessions_in_place()):
+    for module, name, function in stand_in.put_in_place():
         monkeypatch.setattr(module, name, function)
     start.start_drill(ctx, "double-trouble")
     with WatchedDrill(ctx, "double-trouble") as watched:
@@ -178,7 +179,7 @@ def test_what_keeps_a_save_from_being_graded_keeps_no_other(
         def close(self) -> None:
             opened.append(self)
 
-    monkeypatch.setattr(watching, "GradingSession", Session)
+    monkeypatch.setattr(grader.explain.session, "GradingSession", Session)
     watched.grade_if_changed()
     watched.path.write_text("# gone")
     assert watched.grade_if_changed()
@@ -332,7 +333,7 @@ def test_a_prediction_is_asked_about_before_the_grade_that_counts(
 
 
 def test_every_way_to_save_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "_LOOK", 50)
+    monkeypatch.setattr(watch, "CHECK_INTERVAL_MS", 50)
     told = queue.SimpleQueue[str]()
     path = tmp_path / "drill" / "submission.py"
     aside = tmp_path / "aside"
@@ -356,7 +357,7 @@ def test_every_way_to_save_is_noticed(tmp_path: Path, monkeypatch: pytest.Monkey
         path.write_text("made again")
 
     path.parent.mkdir()
-    with watching.watch_saves(path, lambda: told.put(read())):
+    with watch.watch_saves(path, lambda: told.put(read())):
         for act, text in (
             (lambda: path.write_text("written"), "written"),
             (replaced, "replaced"),
