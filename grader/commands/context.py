@@ -1,4 +1,4 @@
-"""What a use case knows of the world around it: where, when, who, and what this machine has."""
+"""The surroundings of a command: folder, time, person, records, banks and this machine."""
 
 from __future__ import annotations
 
@@ -35,18 +35,20 @@ def available_cores() -> int:
 
 
 def torch_installed() -> bool:
-    """Return whether torch could be imported, without importing it."""
+    """Return True if torch could be imported, without importing it."""
     return find_spec("torch") is not None
 
 
 def choose_seed(question: Question | None = None, asked: int | None = None) -> int:
-    """Return the seed asked for, or a fresh one; UsageError where it draws other numbers.
+    """Return the seed that was asked for, or a fresh one that draws the question's numbers.
 
-    The right ones are those of the question, or else the first ones of any.
+    UsageError if the seed draws other numbers.  Without a question, a fresh seed draws the first
+    numbers of any question.
     """
     if asked is None:
         fresh = int.from_bytes(os.urandom(4), "big")
-        return fresh - fresh % PERIOD + (question.number_set if question else 0)
+        number_set = question.number_set if question else 0
+        return fresh - fresh % PERIOD + number_set
     if question and asked % (len(question.spec.given) or 1) != question.number_set:
         raise UsageError(
             f"the numbers here are those of seed {question.number_set}, not those of {asked}",
@@ -56,98 +58,103 @@ def choose_seed(question: Question | None = None, asked: int | None = None) -> i
 
 
 def require_torch(question: Question) -> None:
-    """Raise UsageError where a question needs torch, and it is not installed."""
+    """Raise UsageError if a question needs torch and torch is not installed."""
     if question.spec.needs_torch and not torch_installed():
         raise UsageError(f"{question.id} needs torch, which is not installed", hint=INSTALL_TORCH)
 
 
 @dataclass(frozen=True)
 class Context:
-    """Where a person is, who that is, and what is on record of them."""
+    """The surroundings of a command."""
 
-    folder: Path | None  # the current folder, resolved; None where it was removed
-    data: Path  # where the records are kept; it need not exist
+    folder: Path | None  # the current folder, resolved; None if it was removed
+    data: Path  # the folder of the records; it may not exist
     now: Callable[[], str]  # UTC, ISO 8601
     bank: Path | None = None  # the only bank to use (`--bank`)
     banks_named: bool = False  # whether the environment names banks (DRILL_BANK)
     who: str = ""
-    candidate: str = ""  # whom a host interviews: the records are theirs
-    typed_command: str = "grade"  # the command, for those that are suggested
+    candidate: str = ""  # in an interview with a host, the owner of the records
+    typed_command: str = "grade"  # for suggested commands
     show_warning: Callable[[str, str], None] = lambda *_: None  # a warning, and what to do
     to_local: Callable[[datetime], datetime] = lambda moment: moment  # in the person's time zone
-    _said: set[str] = field(default_factory=set)
+    _warned: set[str] = field(default_factory=set)
 
     @cached_property
     def store(self) -> Store:
-        """The records, when their faults are to be errors."""
+        """The records; their faults are errors, unlike with `read` and `write`."""
         return Store(self.data, lambda db: interviews.hide_results(db, self.now()))
 
     @property
     def starts(self) -> tuple[Start, ...]:
-        """Every start on record, the latest first."""
+        """All starts in the records, the latest first."""
         return self.read(progress.all_starts, ())
 
     @property
     def today(self) -> date:
-        """The day that the person's calendar shows."""
+        """The day in the person's time zone."""
         return self.to_local(datetime.fromisoformat(self.now())).date()
 
     @property
     def bank_option(self) -> str:
-        """What a suggested command needs to mean the banks of this one: `--bank`, if given."""
+        """The option `--bank` of a suggested command, if this one has it."""
         return "" if self.bank is None else f" --bank {shlex.quote(str(self.bank))}"
 
     def interview(self, word: str = "") -> str:
         """Return a command of `drill interview` as it is typed, for the same candidate."""
-        who = f" --candidate {shlex.quote(self.candidate)}" if self.candidate else ""
-        return f"drill interview {word}".rstrip() + self.bank_option + who
+        candidate_option = f" --candidate {shlex.quote(self.candidate)}" if self.candidate else ""
+        return f"drill interview {word}".rstrip() + self.bank_option + candidate_option
 
     def warn(self, message: str, hint: str = "", *, about: str = "") -> None:
-        """Say what is wrong, and what to do; once of one thing, however often it is come upon."""
-        if (about or message) not in self._said:
-            self._said.add(about or message)
+        """Show a warning and what to do, once for each message or topic (`about`)."""
+        topic = about or message
+        if topic not in self._warned:
+            self._warned.add(topic)
             self.show_warning(message, hint)
 
     def current_folder(self) -> Path:
-        """Return the current folder; UsageError where it was removed under the shell's feet."""
+        """Return the current folder; UsageError if it was removed."""
         if self.folder is None:
             raise UsageError("the current folder is gone", hint="cd to one that exists")
         return self.folder
 
     def short_path(self, path: Path) -> str:
-        """Return a path as short as it can be typed from here."""
-        inside = self.folder and path.is_relative_to(self.folder)
-        return str(path.relative_to(self.current_folder()) if inside else path)
+        """Return a path, relative if it is inside the current folder."""
+        if self.folder and path.is_relative_to(self.folder):
+            path = path.relative_to(self.folder)
+        return str(path)
 
     def path_as_typed(self, path: Path) -> str:
         """Return a path as it can be typed in a shell, the home folder as `~`."""
         short = Path(self.short_path(path))
-        home = Path(os.path.expanduser("~"))  # noqa: PTH111 - `expanduser` raises where none is
+        home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.expanduser raises without home
         if short.is_absolute() and home != Path("/") and home in path.parents:
             return f"~/{shlex.quote(str(path.relative_to(home)))}"
         return shlex.quote(str(short))
 
     def banks(self) -> list[Path]:
-        """Return the banks in use; what is on the user's list and is none is warned of."""
+        """Return the banks in use; warn of entries on the user's list that are not banks."""
         return bank.banks_in_use(self.bank, self.warn)
 
     def bank_of(self, recorded: str, question: str) -> Path:
-        """Return the bank of a question on record: one in use of its name, else the one on record.
+        """Return the bank of a recorded question: one in use of its name, or else the recorded one.
 
         If that no longer holds the question, return the bank in use that does, or raise UsageError.
         """
         path = Path(recorded)
         banks = self.banks()
         if path not in banks:
-            path = next((b for b in banks if progress.is_same_bank(recorded, str(b))), path)
-        return path if bank.has_question(path, question) else bank.find_question(banks, question)[0]
+            same_banks = [b for b in banks if progress.is_same_bank(recorded, str(b))]
+            path = same_banks[0] if same_banks else path
+        if bank.has_question(path, question):
+            return path
+        return bank.find_question(banks, question)[0]
 
     def load(self, question_id: str, seed: int = 0) -> Question:
-        """Return the question that ID or BANK/ID means in the banks in use, as `bank.load` does."""
+        """Load the question ID or BANK/ID from the banks in use."""
         return bank.load(self.banks(), question_id, seed)
 
     def read(self, work: Callable[[sqlite3.Connection], T], empty: D) -> T | D:
-        """Return what the records say, `empty` where there are none or they cannot be read."""
+        """Read the records; return `empty` if there are none or they cannot be read."""
         try:
             return self.store.read(work, empty=empty)
         except RecordsError as fault:
@@ -155,7 +162,7 @@ class Context:
             return empty
 
     def write(self, work: Callable[[sqlite3.Connection], T], what: str = "this") -> T | None:
-        """Write to the records and return what `work` does, None where that is not possible."""
+        """Write to the records and return the result of `work`; None if that is not possible."""
         try:
             return self.store.write(work)
         except RecordsError as fault:
@@ -167,15 +174,15 @@ class Context:
             return None
 
     def progress(self, question: Question) -> QuestionProgress:
-        """Return how far the person is with a question, as far as that can be known."""
+        """Return the person's progress with a question, as far as the records can be read."""
         from grader import forms  # loaded with every question
 
-        known = self.read(lambda db: progress.progress_events(db, question.id), {})
+        recorded = self.read(lambda db: progress.progress_events(db, question.id), {})
         form = forms.form_of(question.spec)
-        return progress.progress_of(known, question.id, question.bank, once=form.allows_one_try)
+        return progress.progress_of(recorded, question.id, question.bank, once=form.allows_one_try)
 
     def attempts(self, question: Question, *, most: int = -1, **which: str) -> tuple[Attempt, ...]:
-        """Return the latest attempts at a question that have the values given."""
+        """Return the latest attempts at a question with these values in the records."""
         return self.read(
             lambda db: events.load_attempts(db, most=most, question=question.id, **which), ()
         )
@@ -185,15 +192,18 @@ class Context:
         return self.progress(question).count_parts_asked(len(question.spec.parts))
 
     def cd_prefix(self, folder: Path) -> str:
-        """Return what to type before a command, to run it in a folder: nothing in this one."""
-        return "" if folder == self.folder else f"cd {self.path_as_typed(folder)} && "
+        """Return the `cd` before a command that runs in a folder; empty for the current folder."""
+        if folder == self.folder:
+            return ""
+        return f"cd {self.path_as_typed(folder)} && "
 
     def new_event(self, what: EventName, question: Question | Attempt, **more: Any) -> Event:  # noqa: ANN401
-        """Return an event of this moment about a question, or about that of an attempt."""
+        """Return an event of this moment about a question, or about the question of an attempt."""
         name = question.id if isinstance(question, Question) else question.question
-        bank = str(question.bank)
-        return Event(what, self.now(), self.who, __version__, name, bank, question.digest, **more)
+        bank_path = str(question.bank)
+        digest = question.digest
+        return Event(what, self.now(), self.who, __version__, name, bank_path, digest, **more)
 
     def record_event(self, event: Event) -> bool:
-        """Record an event, and return whether that was possible."""
+        """Record an event, and return True if that was possible."""
         return self.write(lambda db: events.append_event(db, event)) is not None

@@ -1,6 +1,6 @@
-"""What commands learn from their surroundings, and the arguments that several of them take.
+"""The surroundings of a command, and the arguments that several commands take.
 
-A completion never fails and imports next to nothing.
+A completion never fails, and imports very little.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_SEED = 2**63 - 1  # the largest seed: SQLite stores no larger integer
 
 
 def command_context(ctx: typer.Context) -> Context:
-    """Return the surroundings of a command, with the bank that was named on its line."""
+    """Return the surroundings of a command, with the bank of its `--bank`."""
     from grader.commands.context import Context
 
     try:
@@ -47,19 +47,19 @@ def command_context(ctx: typer.Context) -> Context:
 
 
 def data_folder() -> Path:
-    """Return where the records live: DRILL_HOME, else the user's data folder (XDG on Linux).
+    """Return the folder of the records: DRILL_HOME, or the user's data folder (XDG on Linux).
 
-    Those of DRILL_CANDIDATE, whom a host interviews, live in a folder of their own there.
+    The records of DRILL_CANDIDATE, in an interview with a host, are in a folder inside it.
     """
-    name = os.environ.get("DRILL_CANDIDATE", "")
-    if not name:
+    candidate = os.environ.get("DRILL_CANDIDATE", "")
+    if not candidate:
         return _home()
-    check_candidate("DRILL_CANDIDATE", name)
-    return Path(_home(), "candidates", name)
+    check_candidate("DRILL_CANDIDATE", candidate)
+    return Path(_home(), "candidates", candidate)
 
 
 def check_candidate(option: str, name: str) -> None:
-    """Raise UsageError if a text is no name of a candidate, and so of a folder."""
+    """Raise UsageError if a text is not a valid name of a candidate, which names a folder."""
     if not re.fullmatch(r"\w([\w .,'@-]{0,58}\w)?", name):
         raise UsageError(
             f"{option}: expected a name, found {name!r:.80}",
@@ -69,13 +69,13 @@ def check_candidate(option: str, name: str) -> None:
 
 def _home() -> Path:
     if home := os.environ.get("DRILL_HOME"):
-        # Not Path.expanduser: where there is no home it raises, and this is not the place to fail.
+        # Path.expanduser raises if there is no home, and this is not the place to fail.
         return Path(os.path.expanduser(home)).absolute()  # noqa: PTH111
     from platformdirs import user_data_path
 
     try:
         return user_data_path("drill", appauthor=False)
-    except RuntimeError:  # in a container, say
+    except RuntimeError:  # for example in a container
         raise UsageError(
             "no folder for the records: expected HOME or DRILL_HOME to be set, because this user "
             "has no home in /etc/passwd; found neither",
@@ -84,12 +84,12 @@ def _home() -> Path:
 
 
 def now() -> str:
-    """Return the time as the records keep it: UTC, ISO 8601, to the millisecond."""
+    """Return the time in the format of the records: UTC, ISO 8601, with milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def require_page_path(html: Path | None) -> None:
-    """Raise UsageError where no page can be written, or in the place of what may be no page."""
+    """Raise UsageError if no page can be written there, or if the file may not be a page."""
     if html and html.suffix != ".html":
         raise UsageError(f"--html: expected a name that ends in .html, found {html}")
     if html and (html.is_dir() or not os.access(html.parent, os.W_OK | os.X_OK)):
@@ -99,14 +99,14 @@ def require_page_path(html: Path | None) -> None:
         )
 
 
-# Any: typer declares that an option is whatever its value is.
+# Any: in typer, an option has the type of its value.
 def flag(name: str, help: str) -> Any:  # noqa: ANN401
     """Declare an option without a value."""
     return typer.Option(name, help=help)
 
 
 def option(metavar: str, help: str, *names: str, **more: Any) -> Any:  # noqa: ANN401
-    """Declare an option with a value; without names it is called as its parameter."""
+    """Declare an option with a value; by default it has the name of its parameter."""
     return typer.Option(*names, metavar=metavar, help=help, **more)
 
 
@@ -116,22 +116,25 @@ def argument(metavar: str, help: str | None = None, **more: Any) -> Any:  # noqa
 
 
 def _offering(find: Callable[[typer.Context, list[Path]], Iterable[str]]) -> Callable[..., Any]:
-    """Return what offers those of the words found in some banks that begin like what is typed."""
+    """Return a completion: the words found in the banks in use that begin with the typed text."""
 
     def offer(ctx: typer.Context, incomplete: str) -> list[str]:
         try:
             ctx.obj = ctx.find_root().params.get("bank")
-            # Nothing is said of a bank that is gone: the next command does.
+            # The next command warns of a bank that is gone.
             banks = bank.banks_in_use(ctx.obj, lambda *_: None)
             return [word for word in find(ctx, banks) if word.startswith(incomplete)]
-        except Exception:  # noqa: BLE001 - a shell in the middle of a line has no room for an error
+        except Exception:  # noqa: BLE001 - the shell cannot show an error in the middle of a line
             return []
 
     return offer
 
 
 def _ids(ctx: typer.Context, banks: list[Path]) -> list[str]:
-    return [*bank.question_ids(banks), *["restore"] * ctx.command_path.endswith("history list")]
+    words = [*bank.question_ids(banks)]
+    if ctx.command_path.endswith("history list"):
+        words.append("restore")
+    return words
 
 
 def _cases(ctx: typer.Context, _banks: list[Path]) -> Iterable[str]:
@@ -141,7 +144,7 @@ def _cases(ctx: typer.Context, _banks: list[Path]) -> Iterable[str]:
 
 
 def _tracks(_ctx: typer.Context, banks: list[Path]) -> Iterable[str]:
-    return dict.fromkeys(head.track for head in bank.headers(banks))
+    return dict.fromkeys(header.track for header in bank.headers(banks))
 
 
 ids = _offering(_ids)

@@ -1,9 +1,9 @@
 """The only module that writes to the terminal.
 
-Results go to standard output, everything about the run itself to standard error. A reader that
-closes the pipe (`drill list | head -1`) ends the command silently with the status that a shell
-gives a program killed by SIGPIPE. Styles are for terminals; NO_COLOR, TERM=dumb and `--color never`
-mean no escape sequence at all. A document that is longer than the screen goes through a pager.
+Results are written to standard output, everything else to standard error. If the reader closes the
+pipe (`drill list | head -1`), the command ends silently with the status that a shell gives a
+program killed by SIGPIPE. Only a terminal gets styles; NO_COLOR, TERM=dumb and `--color never` turn
+off all escape sequences. A document that is longer than the screen is shown in a pager.
 """
 
 from __future__ import annotations
@@ -25,48 +25,49 @@ from grader.reports.text_layout import escape_text
 if TYPE_CHECKING:
     from grader.reports.blocks import Block
 
-MAX_WIDTH = 120  # beyond this a line of prose or a table is harder to read, not easier
+MAX_WIDTH = 120  # columns; a wider line or table is harder to read
+MIN_LONG_COLUMN = 30  # columns of a table's longest texts, before other columns are left out
 EXIT_PIPE_CLOSED = 141
-_LEAST = 30  # columns of a table's longest texts, before other columns are left out
-ERASE_LINE = "\r\x1b[K"  # takes a line back
+ERASE_LINE = "\r\x1b[K"
+_PAGER_FAILED = {126, 127}  # statuses of a shell that cannot start a program
 
 
 @dataclass(slots=True)
 class Style:
-    """How a command speaks: what its options and the environment say."""
+    """How a command writes, by its options and the environment."""
 
-    plain: bool = False  # one fact a line, for a screen reader
+    plain: bool = False  # one fact per line, for a screen reader
     paging: bool = True
     color: str = "auto"  # or always, never
-    has_status: bool = False  # whether a status line stands on standard error
+    has_status: bool = False  # whether standard error shows a status line
 
 
 @dataclass(slots=True)
 class Recording(Style):
-    """A style of which nothing is written: what is said is kept, as in a window of 80 columns."""
+    """A style that writes nothing: the output is kept, as in a window of 80 columns."""
 
     doing: Callable[[str], None] = lambda _step: None  # called with each step of a long command
     document: dict[str, Any] = field(default_factory=dict)
-    page: str = ""  # what a person would read
-    remarks: str = ""  # of that, what goes to standard error
+    page: str = ""  # the output of a command without --json
+    remarks: str = ""  # the part of the page for standard error
 
 
-style: Style = Style()  # of the command that is carried out
+style: Style = Style()  # of the running command
 
 
 class PipeClosedError(Exception):
-    """Our reader has gone; not an OSError, which typer would swallow."""
+    """The reader of the output is gone; not an OSError, which typer would swallow."""
 
 
 def prepare() -> None:
-    """Begin a command: let no character be more than the terminal can take."""
+    """Prepare the streams: a character that the terminal cannot show is escaped."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def configure(*, plain: bool, paging: bool, color: str) -> None:
-    """Take what the command line says of the style."""
+    """Set the style from the options of the command line."""
     if color not in {"auto", "always", "never"}:
         raise UsageError(f"--color: expected auto, always or never, found {color}")
     style.plain = plain or os.environ.get("DRILL_PLAIN", "") not in {"", "0"}
@@ -76,7 +77,7 @@ def configure(*, plain: bool, paging: bool, color: str) -> None:
 
 @contextmanager
 def record_output(doing: Callable[[str], None], *, plain: bool) -> Iterator[Recording]:
-    """Keep what is said meanwhile, both the document and the page."""
+    """Record the output, both the document and the page, instead of writing it."""
     global style
     before = style
     style = Recording(plain, color="never", doing=doing)
@@ -87,22 +88,24 @@ def record_output(doing: Callable[[str], None], *, plain: bool) -> Iterator[Reco
 
 
 def _window() -> os.terminal_size:
-    size = (80, 24)
-    return os.terminal_size(size) if isinstance(style, Recording) else get_terminal_size(size)
+    default = (80, 24)
+    if isinstance(style, Recording):
+        return os.terminal_size(default)
+    return get_terminal_size(default)
 
 
 def width() -> int:
-    """Return the columns to fill: the terminal's, 80 where there is none."""
+    """Return the columns of the terminal, at most `MAX_WIDTH`; 80 if there is no terminal."""
     return max(20, min(_window().columns, MAX_WIDTH))
 
 
 def rows() -> int:
-    """Return the rows of the terminal that a page can have, with room for the prompt."""
+    """Return the rows of the terminal without one for the prompt."""
     return _window().lines - 1
 
 
 def text_width() -> int:
-    """Return how wide prose and tables are: the columns of the terminal, within bounds."""
+    """Return the columns of prose: those of the terminal, within bounds."""
     return max(text_layout.NARROWEST, min(width(), text_layout.WIDEST))
 
 
@@ -111,50 +114,50 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 
 def can_show(text: str) -> bool:
-    """Return whether standard output has every character of a text."""
+    """Return True if standard output can encode a text."""
     encoding = getattr(sys.stdout, "encoding", None) or "ascii"
     return text.encode(encoding, "replace").decode(encoding) == text
 
 
 def is_dialog() -> bool:
-    """Return whether a person can be asked: all three streams are a terminal."""
+    """Return True if a person can be asked: all three streams are a terminal."""
     return all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr)))
 
 
 def confirm(question: str) -> bool:
-    """Ask for a yes or a no on standard error; no is what nothing means."""
+    """Ask a yes-or-no question on standard error; an empty answer means no."""
     import typer
 
-    flush()  # which takes the status line away
+    flush()  # it removes the status line
     return bool(typer.confirm(question, default=False, err=True))
 
 
 def ask(prompt: str) -> str:
-    """Ask on standard output and return the line that is typed; EOFError where there is none.
+    """Ask on standard output and return the typed line; EOFError if there is none.
 
-    A line that comes from no terminal is shown as if it had been typed.
+    A line that is not typed at a terminal is shown as if it were typed.
     """
-    person = _is_terminal(sys.stdin) and _is_terminal(sys.stdout)
-    if person:
+    is_typed = _is_terminal(sys.stdin) and _is_terminal(sys.stdout)
+    if is_typed:
         with suppress(ImportError):
-            import readline  # noqa: F401 - so that a line can be edited
-    with suppress(AttributeError, io.UnsupportedOperation):  # no file, or it was read before
+            import readline  # noqa: F401 - it lets a person edit the line
+    with suppress(AttributeError, io.UnsupportedOperation):  # not a file, or it was read before
         sys.stdin.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    write("" if person else prompt, end="")
+    write("" if is_typed else prompt, end="")
     try:
         if sys.stdin is None:  # closed by the caller
             raise EOFError
-        line = input(escape_text(prompt) if person else "")
+        line = input(escape_text(prompt) if is_typed else "")
     except (EOFError, KeyboardInterrupt):
-        write()  # what follows begins on a line of its own
+        write()  # the next output begins on a new line
         raise
-    if not person:
+    if not is_typed:
         write(line)
     return line
 
 
 def write(text: str = "", end: str = "\n") -> None:
-    """Write a line, or several, in which nothing acts on the terminal."""
+    """Write a line or several, with control characters escaped."""
     _put(sys.stdout, escape_text(text) + end)
 
 
@@ -166,9 +169,9 @@ def show_page(
     paged: bool = False,
     markdown: bool = False,
 ) -> None:
-    """Write a page, of so many rows if it has to fit, and the commands to type next.
+    """Write a page, shortened to `rows` if given, and the commands to type next.
 
-    With `--plain` it has a fact a line. With `markdown` it is Markdown, unless a terminal shows it.
+    With `--plain` it has one fact per line. With `markdown` it is Markdown, except on a terminal.
     """
     from grader.reports.blocks import (
         BlankLine,
@@ -189,14 +192,20 @@ def show_page(
 
 
 def write_lines(content: Iterable[text_layout.Line], *, paged: bool = False) -> None:
-    """Write lines; `paged`: through a pager where they are more than fit on the screen."""
-    styled = style.color == "always"
-    if style.color == "auto" and not style.plain:
-        dropped = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        styled = not dropped and bool(os.environ.get("FORCE_COLOR") or _is_terminal(sys.stdout))
-    text = "".join(f"{_styled(line, styled=styled).rstrip(' ')}\n" for line in content)
-    if not (paged and _paged(text)):
+    """Write lines; `paged`: in a pager if they do not fit on the screen."""
+    has_styles = _writes_styles()
+    text = "".join(f"{_format_line(line, styles=has_styles).rstrip(' ')}\n" for line in content)
+    if not (paged and _show_in_pager(text)):
         _put(sys.stdout, text)
+
+
+def _writes_styles() -> bool:
+    """Return True if standard output gets escape sequences."""
+    if style.color != "auto" or style.plain:
+        return style.color == "always"
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return bool(os.environ.get("FORCE_COLOR") or _is_terminal(sys.stdout))
 
 
 class _Captured(io.StringIO):
@@ -206,7 +215,7 @@ class _Captured(io.StringIO):
 
 @contextmanager
 def capture_output() -> Iterator[io.StringIO]:
-    """Give what is written meanwhile, to either stream, as a terminal would have been sent it."""
+    """Capture the output to both streams, as it would be sent to a terminal."""
     paging = style.paging
     style.paging = False
     try:
@@ -217,7 +226,7 @@ def capture_output() -> Iterator[io.StringIO]:
 
 
 def send(text: str) -> None:
-    """Write control sequences, and what was captured, whatever is captured meanwhile."""
+    """Write control sequences and captured text to the terminal, even during a capture."""
     _put(sys.__stdout__, text)
 
 
@@ -226,50 +235,61 @@ def write_table(
 ) -> None:
     """Write a table that fits the window: the cells of its `long` column are cut.
 
-    Columns of `spare` are left out in turn, until that column is `_LEAST` wide or all it needs.
+    Columns of `spare` are left out one by one, until that column is `MIN_LONG_COLUMN` wide or as
+    wide as its longest text.
     """
-    rows = list(rows)
-    at = head.index(long)
-    dropped = set[str]()
+    table = [head, *rows]
+    long_index = head.index(long)
     if style.plain:
-        write_lines(text_layout.format_columns(head, rows, plain=True))
+        write_lines(text_layout.format_columns(head, table[1:], plain=True))
         return
+    left_out: set[str] = set()
 
-    def laid(room: int) -> list[text_layout.Line]:
-        kept = [
-            [text_layout.truncate(cell, room) if n == at else cell for n, cell in enumerate(row)
-             if head[n] not in dropped]
-            for row in (head, *rows)
-        ]  # fmt: skip
-        return text_layout.format_columns(kept[0], kept[1:], right=("no.", "try", "min"))
+    def format_table(long_width: int) -> list[text_layout.Line]:
+        shown: list[list[str]] = []
+        for row in table:
+            cells = [*row]
+            if len(cells) > long_index:
+                cells[long_index] = text_layout.truncate(cells[long_index], long_width)
+            shown.append(
+                [cell for name, cell in zip(head, cells, strict=False) if name not in left_out]
+            )
+        return text_layout.format_columns(shown[0], shown[1:], right=("no.", "try", "min"))
 
-    need = max(text_layout.display_width(row[at]) for row in (head, *rows) if len(row) > at)
-    for name in ("", *spare):
-        dropped.add(name)
-        widest = max(
-            text_layout.display_width(text_layout.without_styles(line)) for line in laid(need)
-        )
-        room = need + max(width(), text_layout.NARROWEST) - widest
-        if room >= min(need, _LEAST):
-            break
-    write_lines(laid(max(min(room, need), 8)), paged=True)
-
-
-def _styled(line: text_layout.Line, *, styled: bool) -> str:
-    spans = [(line, "")] if isinstance(line, str) else line
-    return "".join(
-        f"\x1b[{sgr}m{escape_text(text)}\x1b[0m" if styled and sgr and text else escape_text(text)
-        for text, sgr in spans
+    longest = max(
+        text_layout.display_width(row[long_index]) for row in table if len(row) > long_index
     )
+    for name in ("", *spare):
+        left_out.add(name)
+        table_width = max(
+            text_layout.display_width(text_layout.without_styles(line))
+            for line in format_table(longest)
+        )
+        long_width = longest + max(width(), text_layout.NARROWEST) - table_width
+        if long_width >= min(longest, MIN_LONG_COLUMN):
+            break
+    write_lines(format_table(max(min(long_width, longest), 8)), paged=True)
+
+
+def _format_line(line: text_layout.Line, *, styles: bool) -> str:
+    spans = [(line, "")] if isinstance(line, str) else line
+    texts = []
+    for text, sgr in spans:
+        escaped = escape_text(text)
+        if styles and sgr and text:
+            escaped = f"\x1b[{sgr}m{escaped}\x1b[0m"
+        texts.append(escaped)
+    return "".join(texts)
 
 
 def write_next_steps(*commands: str, after: str = "") -> None:
-    """Write what to type next, below other words if there are any."""
-    write_lines([*[after] * bool(after), *text_layout.next_step_lines(commands, text_width())])
+    """Write the commands to type next, below the text `after` if there is one."""
+    lines = text_layout.next_step_lines(commands, text_width())
+    write_lines([after, *lines] if after else lines)
 
 
-def _paged(text: str) -> bool:
-    """Show a text in a pager if it is longer than a person's screen; return whether it was."""
+def _show_in_pager(text: str) -> bool:
+    """Show a text in a pager if it is longer than the screen; return True if that was done."""
     if not style.paging or style.plain or not _is_terminal(sys.stdout):
         return False
     size = get_terminal_size((80, 24))
@@ -281,16 +301,16 @@ def _paged(text: str) -> bool:
         return False
     import subprocess
 
-    environment = {"LESS": "FRX", **os.environ}  # for a PAGER that says nothing but less
+    environment = {"LESS": "FRX", **os.environ}  # if PAGER is only `less`
     shell = ["/bin/sh", "-c", pager]  # as git and man do
-    with interrupts_ignored():  # they are the pager's own business
+    with interrupts_ignored():  # the pager handles Ctrl-C
         ended = subprocess.run(shell, input=text, encoding="utf-8", env=environment, check=False)
-    return ended.returncode not in {126, 127}  # of a shell that has found no such program
+    return ended.returncode not in _PAGER_FAILED
 
 
 @contextmanager
 def interrupts_ignored() -> Iterator[None]:
-    """Let Ctrl-C do nothing to this process meanwhile."""
+    """Ignore Ctrl-C in this process."""
     import signal
 
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -301,7 +321,7 @@ def interrupts_ignored() -> Iterator[None]:
 
 
 def write_json(*, format: int = 1, indent: int | None = 2, **content: object) -> None:
-    """Write one JSON document; a path is its text."""
+    """Write one JSON document; paths are written as text."""
     import json
 
     content = {"format": format, **content}
@@ -309,7 +329,10 @@ def write_json(*, format: int = 1, indent: int | None = 2, **content: object) ->
 
 
 def emit_json(json: bool, **content: Any) -> bool:  # noqa: ANN401 - what JSON takes
-    """Write a result as a document if wanted, and return if that is all; a recording has both."""
+    """Write a result as JSON if `json`, and return True if no page is needed.
+
+    A recording keeps the document, and needs the page as well.
+    """
     if isinstance(style, Recording):
         style.document = {"format": 1, **content}
         return False
@@ -319,12 +342,12 @@ def emit_json(json: bool, **content: Any) -> bool:  # noqa: ANN401 - what JSON t
 
 
 def warn(message: str, hint: str = "", excerpt: Sequence[str] = ()) -> None:
-    """Say what is wrong, whether or not it changes the result, where, and what to do."""
+    """Write a warning or an error, the lines of a file that it is about, and what to do."""
     info(f"drill: {message}")
     for line in excerpt:
         info(f"       {line}")
     if len(hint) + 4 > text_width() and _is_terminal(sys.stderr):
-        if hint.startswith("Next: "):  # what is to be typed is never folded
+        if hint.startswith("Next: "):  # commands are never folded
             hint = hint.replace(text_layout.GAP_TEXT, "\n          ")
         else:
             hint = "\n    ".join(text_layout.wrap_words(hint, text_width() - 4))
@@ -333,9 +356,9 @@ def warn(message: str, hint: str = "", excerpt: Sequence[str] = ()) -> None:
 
 
 def info(text: str) -> None:
-    """Write to standard error: folded between words for a person, one line for a program.
+    """Write to standard error: folded between words on a terminal, otherwise one line.
 
-    What is to be typed is never folded: a line that begins with blanks.
+    A line that begins with blanks is a command and never folded.
     """
     text = escape_text(text)
     if _is_terminal(sys.stderr) and "\n" not in text and not text.startswith(" "):
@@ -346,12 +369,12 @@ def info(text: str) -> None:
 
 @contextmanager
 def show_status() -> Iterator[Callable[..., None]]:
-    """Give `draw_status`, for the steps of a long command; silent where nobody looks."""
+    """Give the function that shows the steps of a long command; silent without a terminal."""
     if isinstance(style, Recording):
         yield style.doing
         return
-    erasable = os.environ.get("TERM", "") not in {"dumb", "unknown", ""}
-    if not (erasable and _is_terminal(sys.stderr)):
+    is_erasable = os.environ.get("TERM", "") not in {"dumb", "unknown", ""}
+    if not (is_erasable and _is_terminal(sys.stderr)):
         yield lambda *_: None
         return
     try:
@@ -361,26 +384,27 @@ def show_status() -> Iterator[Callable[..., None]]:
 
 
 def draw_status(text: str, above: str = "") -> None:
-    """Put a text in the place of the status line, below one that stays.
+    """Replace the status line by a text, below the line `above`, which stays.
 
-    A terminal that is gone is no fault.
+    A terminal that is gone is not a fault.
     """
     style.has_status = False
-    stays = f"{escape_text(above)}\n" if above else ""
+    line_above = f"{escape_text(above)}\n" if above else ""
     with suppress(PipeClosedError, UsageError):
-        _put(sys.stderr, f"{ERASE_LINE}{stays}{escape_text(text)[: width() - 1]}")
+        _put(sys.stderr, f"{ERASE_LINE}{line_above}{escape_text(text)[: width() - 1]}")
     style.has_status = bool(text)
 
 
 def flush() -> None:
-    """Send what is buffered, so that a closed pipe is noticed while it can be dealt with."""
+    """Write buffered output: a closed pipe is noticed while it can be handled."""
     _put(sys.stdout, "")
 
 
 def _put(stream: TextIO | None, text: str) -> None:
     if isinstance(style, Recording):
         style.page += text
-        style.remarks += text if stream is sys.stderr else ""
+        if stream is sys.stderr:
+            style.remarks += text
         return
     if style.has_status:
         draw_status("")
@@ -398,6 +422,6 @@ def _put(stream: TextIO | None, text: str) -> None:
 
 
 def discard(stream: TextIO) -> None:
-    """Point the stream at nothing, so that Python's own flush at the end stays quiet."""
+    """Redirect a stream to the null device: Python flushes it at the end without an error."""
     with suppress(OSError, ValueError), Path(os.devnull).open("wb") as nothing:
         os.dup2(nothing.fileno(), stream.fileno())
