@@ -263,6 +263,25 @@ def test_speaking_and_looking_around_are_for_the_command_line() -> None:
     assert found == JUSTIFIED
 
 
+def speaks(function: ast.FunctionDef) -> bool:
+    """Whether a function writes to the terminal or ends the program."""
+    names = {ast.unparse(node) for node in ast.walk(function) if isinstance(node, ast.expr)}
+    return bool(names & {"output", "print", "sys.exit", "sys.stdout", "sys.stderr", "typer"})
+
+
+def test_a_function_of_a_command_that_returns_data_does_not_write() -> None:
+    offenders = [
+        f"{inside(path)} {node.name}"
+        for path in FILES
+        if room(path) == "commands"
+        for node in tree(path).body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+        if node.args.args and ast.unparse(node.args.args[0].annotation or node) == "Context"
+        if speaks(node)
+    ]
+    assert offenders == []
+
+
 def test_the_engine_knows_no_question_by_name() -> None:
     ids = [p.stem for p in (ROOT / "questions").glob("*.y*ml")]
     every = {word for i in ids for word in (i, i.replace("-", "_"))}

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -29,51 +29,23 @@ from grader.reports import text_layout
 
 if TYPE_CHECKING:
     from grader.cases.recipe import CaseRecipe
+    from grader.model.question import Question
     from grader.model.spec import Check
     from grader.reports.case_script import CaseScript
+    from grader.sandbox.messages import Inputs
 
 CASES_FOLDER = "cases"
 MAX_SCRIPT_BYTES = 10_000_000  # of an old script, which may have been edited
 MAX_SCRIPT_LINES = 16  # on the page; the file has them all
 
 
-class CaseSummary(NamedTuple):
-    """A case of a question, and the checks that have it."""
+def _read_cases(
+    ctx: Context, question_id: str | None
+) -> tuple[ResolvedDrill, dict[str, tuple[CaseRecipe, list[Check]]], HistoryRow | None]:
+    """Return the drill, the cases that checks of the asked parts have, and the last try.
 
-    case: str
-    about: str
-    checks: tuple[str, ...]
-    failing: bool  # in the last try
-
-
-class _DrillCases(NamedTuple):
-    """The cases of the parts that are asked, and the last try."""
-
-    resolved_drill: ResolvedDrill
-    recipes: dict[str, CaseRecipe]
-    checks: dict[str, list[Check]]  # by case, those that have it
-    last_try: HistoryRow | None
-
-
-class WrittenCase(NamedTuple):
-    """A case and the script that runs it."""
-
-    resolved_drill: ResolvedDrill
-    about: str
-    checks: tuple[str, ...]
-    run: str
-    other_runs: tuple[str, ...]
-    seed: int
-    has_drawn_inputs: bool  # whether the seed changes the inputs
-    script: CaseScript
-    path: Path | None  # None: it could not be written
-    previous_script: Path | None  # the copy of the script that was there before
-
-
-def _read_cases(ctx: Context, question_id: str | None) -> _DrillCases:
-    """Return the cases that the checks of the asked parts have.
-
-    UsageError if no script can call the submission, or if the open interview is blind.
+    Each case comes with these checks.  UsageError if no script can call the submission, or if the
+    open interview is blind.
     """
     from grader import forms
     from grader.commands import interviews
@@ -94,29 +66,33 @@ def _read_cases(ctx: Context, question_id: str | None) -> _DrillCases:
         )
     question_progress = ctx.progress(question)
     asked = question_progress.count_parts_asked(len(question.spec.parts))
-    recipes = {}
-    checks = {}
+    cases = {}
     for name, recipe in bank_programs.cases_and_draws(question).items():
-        case_checks = bank_programs.checks_using_case(question, name, asked)
-        if case_checks:
-            recipes[name] = recipe
-            checks[name] = case_checks
+        checks = bank_programs.checks_using_case(question, name, asked)
+        if checks:
+            cases[name] = (recipe, checks)
     rows = checked_attempts(ctx, drill.typed_name, question_progress)
-    return _DrillCases(drill, recipes, checks, rows[-1] if rows else None)
+    return drill, cases, rows[-1] if rows else None
 
 
-def list_cases(ctx: Context, question_id: str | None) -> tuple[ResolvedDrill, list[CaseSummary]]:
-    """Return the cases that the checks of the asked parts have."""
-    drill, recipes, checks, last_try = _read_cases(ctx, question_id)
+def list_cases(ctx: Context, question_id: str | None) -> tuple[ResolvedDrill, list[dict[str, Any]]]:
+    """Return the cases that checks of the asked parts have, as JSON documents."""
+    drill, cases, last_try = _read_cases(ctx, question_id)
     failing = {case for case, _ in last_try.failing} if last_try else set()
-    summaries = []
-    for name, recipe in recipes.items():
+    documents = []
+    for name, (recipe, checks) in cases.items():
         about = recipe.about
         if name not in drill.question.spec.cases:
             about = f"{name.partition(' ')[0]} with other numbers"
-        check_ids = tuple(check.id for check in checks[name])
-        summaries.append(CaseSummary(name, about, check_ids, name in failing))
-    return drill, summaries
+        documents.append(
+            {
+                "case": name,
+                "about": about,
+                "checks": [check.id for check in checks],
+                "failing": name in failing,
+            }
+        )
+    return drill, documents
 
 
 def write_case(
@@ -126,71 +102,89 @@ def write_case(
     *,
     run: str | None = None,
     seed: int | None = None,
-) -> WrittenCase:
-    """Write the script of a case into the drill's folder.
+) -> tuple[ResolvedDrill, CaseScript, dict[str, Any]]:
+    """Write the script of a case into the drill's folder; return it with its JSON document.
 
     Default for `run`: that of the first check that failed on the case in the last try, or else of
     the first check that has it.  Default for `seed`: that of the last try, or else 0.  BankError
     if the inputs cannot be drawn.
     """
-    from grader.grading import bank_programs
-    from grader.grading.evaluation import BankProgramError
     from grader.reports.case_script import write_script
 
-    drill_cases = _read_cases(ctx, question_id)
-    drill, recipes, checks_by_case, last_try = drill_cases
+    drill, cases, last_try = _read_cases(ctx, question_id)
     question = drill.question
     require_torch(question)
-    if name not in recipes:
-        raise UsageError(
-            f"{question.id} has no case {name}{did_you_mean(name, recipes)}",
-            hint=f"Next: drill case{drill.drill_argument}",
-        )
-    recipe = recipes[name]
-    checks = checks_by_case[name]
-    runs = list(dict.fromkeys(check.run for check in checks))
-    if run is not None and run not in runs:
-        choices = ", ".join(runs)
-        raise UsageError(f"--run: expected a run of the case {name} ({choices}), found {run}")
+    recipe, checks = _find_case(drill, cases, name, run)
     if seed is None:
         seed = (last_try and last_try.attempt.seed) or 0
-    run, results = _choose_run(drill_cases, name, run)
-    try:
-        inputs = bank_programs.case_inputs(question, name, run, seed)
-    except BankProgramError as fault:
-        raise BankError(str(fault)) from None
-    has_drawn_inputs = any(case_input.is_drawn for case_input in recipe.inputs.values())
-    remark = f"drill case {name}{drill.drill_argument}"
-    if has_drawn_inputs:
-        remark += f" --seed {seed}"
-    if recipe.about:
-        remark += f": {recipe.about}"
-    script = write_script(question, run, inputs, results, remark)
-    path, previous_script = _save_script(ctx, drill, name, script)
-    return WrittenCase(
-        resolved_drill=drill,
-        about=recipe.about,
-        checks=tuple(check.id for check in checks),
-        run=run,
-        other_runs=tuple(other for other in runs if other != run),
-        seed=seed,
-        has_drawn_inputs=has_drawn_inputs,
-        script=script,
-        path=path,
-        previous_script=previous_script,
+    failed_checks = [check for check in checks if last_try and (name, check.id) in last_try.failing]
+    run = run or [*failed_checks, *checks][0].run
+    inputs = _draw_inputs(question, name, run, seed)
+    is_drawn = any(case_input.is_drawn for case_input in recipe.inputs.values())
+    seed_option = f" --seed {seed}" if is_drawn else ""
+    about = f": {recipe.about}" if recipe.about else ""
+    remark = f"drill case {name}{drill.drill_argument}{seed_option}{about}"
+    script = write_script(question, run, inputs, _results(run, failed_checks, checks), remark)
+    path, copy = _save_script(ctx, drill, name, script)
+    return (
+        drill,
+        script,
+        {
+            "question": question.id,
+            "case": name,
+            "about": recipe.about,
+            "checks": [check.id for check in checks],
+            "run": run,
+            "other_runs": [other for other in _runs(checks) if other != run],
+            "seed": seed,
+            "drawn": is_drawn,
+            "script": script.text,
+            "path": path,
+            "kept": copy,
+        },
     )
 
 
-def _choose_run(drill_cases: _DrillCases, name: str, run: str | None) -> tuple[str, list[str]]:
-    """Return the run to write, and the results to print: those that failed in it, if any."""
-    checks = drill_cases.checks[name]
-    failing = drill_cases.last_try.failing if drill_cases.last_try else frozenset()
-    failed_checks = [check for check in checks if (name, check.id) in failing]
-    run = run or [*failed_checks, *checks][0].run
-    printed_checks = [check for check in failed_checks if check.run == run]
-    if not printed_checks:
-        printed_checks = [check for check in checks if check.run == run]
-    return run, list(dict.fromkeys(result for check in printed_checks for result in check.results))
+def _find_case(
+    drill: ResolvedDrill,
+    cases: dict[str, tuple[CaseRecipe, list[Check]]],
+    name: str,
+    run: str | None,
+) -> tuple[CaseRecipe, list[Check]]:
+    """Return a case and its checks; UsageError if there is no such case, or no such run of it."""
+    if name not in cases:
+        raise UsageError(
+            f"{drill.question.id} has no case {name}{did_you_mean(name, cases)}",
+            hint=f"Next: drill case{drill.drill_argument}",
+        )
+    runs = _runs(cases[name][1])
+    if run not in {None, *runs}:
+        choices = ", ".join(runs)
+        raise UsageError(f"--run: expected a run of the case {name} ({choices}), found {run}")
+    return cases[name]
+
+
+def _draw_inputs(question: Question, case: str, run: str, seed: int) -> Inputs:
+    """Return the inputs of a run on a case; BankError if they cannot be drawn."""
+    from grader.grading import bank_programs
+    from grader.grading.evaluation import BankProgramError
+
+    try:
+        return bank_programs.case_inputs(question, case, run, seed)
+    except BankProgramError as fault:
+        raise BankError(str(fault)) from None
+
+
+def _runs(checks: list[Check]) -> list[str]:
+    """Return the runs of checks, each once."""
+    return list(dict.fromkeys(check.run for check in checks))
+
+
+def _results(run: str, failed_checks: list[Check], checks: list[Check]) -> list[str]:
+    """Return the results of a run that its failed checks compare, or else all its checks."""
+    compared = [check for check in failed_checks if check.run == run]
+    compared = compared or [check for check in checks if check.run == run]
+    return list(dict.fromkeys(result for check in compared for result in check.results))
 
 
 def _save_script(
@@ -237,51 +231,27 @@ def case(
     """Write a case as a script, to run it by hand."""
     context = command_context(ctx)
     if name is None:
-        _show_cases(context, question, json=json)
+        drill, cases = list_cases(context, question)
+        if not output.emit_json(json, question=drill.question.id, cases=cases):
+            rows = [(c["case"], "fails" if c["failing"] else "", c["about"]) for c in cases]
+            output.write_table(("case", "last try", "about"), rows, long="about")
         return
-    written = write_case(context, name, question, run=run, seed=seed)
-    if output.emit_json(
-        json,
-        question=written.resolved_drill.question.id,
-        case=name,
-        about=written.about,
-        checks=written.checks,
-        run=written.run,
-        other_runs=written.other_runs,
-        seed=written.seed,
-        drawn=written.has_drawn_inputs,
-        script=written.script.text,
-        path=written.path,
-        kept=written.previous_script,
-    ):
+    drill, script, document = write_case(context, name, question, run=run, seed=seed)
+    if output.emit_json(json, **document):
         return
-    if debug and written.path:
-        _run_pdb(written.path, written.script.first_call)
-    _show_script(name, written)
-    drill = written.resolved_drill
-    if written.path is None:
+    path = document["path"]
+    if debug and path:
+        _run_pdb(path, script.first_call)
+    _show_script(script, document)
+    if path is None:
         output.write_next_steps(f"drill start {drill.typed_name}{drill.bank_option}")
         return
-    if written.previous_script:
-        copy = context.short_path(written.previous_script)
-        output.write(f"The script that was there is {copy} now")
+    if document["kept"]:
+        output.write(f"The script that was there is {context.short_path(document['kept'])} now")
     python = "python" if shutil.which("python") else "python3"
     output.write_next_steps(
-        f"{python} {context.path_as_typed(written.path)}",
-        after=f"Wrote {context.short_path(written.path)}",
+        f"{python} {context.path_as_typed(path)}", after=f"Wrote {context.short_path(path)}"
     )
-
-
-def _show_cases(context: Context, question_id: str | None, *, json: bool) -> None:
-    """Show the cases of a drill as a table."""
-    drill, summaries = list_cases(context, question_id)
-    documents = [summary._asdict() for summary in summaries]
-    if output.emit_json(json, question=drill.question.id, cases=documents):
-        return
-    rows = [
-        (summary.case, "fails" if summary.failing else "", summary.about) for summary in summaries
-    ]
-    output.write_table(("case", "last try", "about"), rows, long="about")
 
 
 def _run_pdb(path: Path, first_call: int) -> NoReturn:
@@ -297,23 +267,19 @@ def _run_pdb(path: Path, first_call: int) -> NoReturn:
     os.execv(sys.executable, [sys.executable, "-P", "-m", "pdb", *commands, str(path)])
 
 
-def _show_script(name: str, written: WrittenCase) -> None:
-    """Show a case and its script, of which the file has the rest if it is long."""
-    text = name
-    if written.about:
-        text += f": {written.about}"
-    text += f". Checked by: {', '.join(written.checks)}."
-    if written.other_runs:
-        text += f" Other calls: --run {' or '.join(written.other_runs)}."
-    if written.has_drawn_inputs:
-        text += f" Seed {written.seed}."
-    lines = written.script.body.rstrip("\n").split("\n")
+def _show_script(script: CaseScript, document: dict[str, Any]) -> None:
+    """Show a case and the first lines of its script."""
+    text = document["case"]
+    if document["about"]:
+        text += f": {document['about']}"
+    text += f". Checked by: {', '.join(document['checks'])}."
+    if document["other_runs"]:
+        text += f" Other calls: --run {' or '.join(document['other_runs'])}."
+    if document["drawn"]:
+        text += f" Seed {document['seed']}."
+    lines = script.body.rstrip("\n").split("\n")
     hidden = len(lines) - MAX_SCRIPT_LINES
-    if written.path and hidden > 0:
+    if document["path"] and hidden > 0:
         lines = [*lines[:MAX_SCRIPT_LINES], f"... {hidden} more lines in the file"]
-    output.write_lines(
-        [
-            *text_layout.wrap_words(text, output.text_width(), indent="    "),
-            *(f"  {line}" for line in lines),
-        ]
-    )
+    paragraph = text_layout.wrap_words(text, output.text_width(), indent="    ")
+    output.write_lines([*paragraph, *(f"  {line}" for line in lines)])

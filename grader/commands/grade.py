@@ -30,7 +30,6 @@ from grader.commands.options import (
 from grader.commands.start import write_question
 from grader.commands.workspaces import ResolvedDrill, enclosing_workspace, resolve_drill
 from grader.model.errors import DrillError, UsageError
-from grader.model.question import Question
 from grader.records import events
 from grader.records.progress import NO_TRY_MARK, UNCHANGED_MARK, QuestionProgress
 from grader.reports import text_layout
@@ -116,15 +115,14 @@ def grade_file(
 
     Args:
         ctx: Where the person is.
-        target: ID, BANK/ID, or a path: of a drill's folder, or of a file in one, which is graded
-            for that drill; None: the drill of `ctx`.
+        target: ID, BANK/ID, the path of a drill's folder or of a file in it; None: see `ctx`.
         file: Any file; it does not count as an attempt. UsageError for a prediction before the
             person's own first try, unless they gave up: its grade shows what is right.
         seed: Draws the inputs, below 2**63, and the numbers of a question if `file` lies in no
             folder of it; None: a fresh one.
         parts: The numbers of the parts that count, "1,2"; None: all.
         explain: Also look for the ideas of an untouched starter, which a page does not show.
-        hooks: Functions to call on the way. UsageError if the answers are not confirmed.
+        hooks: Functions to call. UsageError if answers are not confirmed.
     """
     with ExitStack() as stack:
         pools: list[WorkerPool] = []
@@ -133,24 +131,17 @@ def grade_file(
             target = resolve_target(ctx, target, file, start_workers, seed)
         question = target.resolved_drill.question
         seed = choose_seed(question, seed)
-        part_numbers = _part_numbers(question, parts)
-        if parts is not None:
-            arguments = f"{target.repeat_arguments} --parts {shlex.quote(parts)}"
-            target = target._replace(repeat_arguments=arguments)
+        target, part_numbers = _select_parts(target, parts)
         require_torch(question)
         attempt = _begin_attempt(ctx, target, file, seed, hooks.confirm_answers)
         judge = hooks.judge
         if judge is None:
-            from grader.explain import session
+            from grader.explain.session import GradingSession
 
-            judge = stack.enter_context(
-                session.GradingSession(
-                    question,
-                    workers=pools[0] if pools else None,
-                    proved=attempt.is_proved,
-                    parts=part_numbers,
-                )
-            ).grade
+            workers = pools[0] if pools else None
+            proved = attempt.is_proved
+            session = GradingSession(question, workers=workers, proved=proved, parts=part_numbers)
+            judge = stack.enter_context(session).grade
         report = judge(
             attempt.submission,
             seed=seed,
@@ -455,16 +446,20 @@ def _is_path(ctx: Context, target: str) -> bool:
     return False
 
 
-def _part_numbers(question: Question, parts: str | None) -> tuple[int, ...] | None:
-    """Return the parts that `--parts` names, "1,2"; None if it is not given."""
+def _select_parts(
+    target: GradeTarget, parts: str | None
+) -> tuple[GradeTarget, tuple[int, ...] | None]:
+    """Return the target with `--parts`, and the numbers that it names; None if it is not given."""
     if parts is None:
-        return None
-    last = len(question.spec.parts)
-    numbers = {question.spec.part_numbers.get(word.strip(), 0) for word in parts.split(",")}
+        return target, None
+    spec = target.resolved_drill.question.spec
+    last = len(spec.parts)
+    numbers = {spec.part_numbers.get(word.strip(), 0) for word in parts.split(",")}
     if 0 in numbers:
         expected = f"expected numbers from 1 to {last}" if last > 1 else "expected 1, its only part"
         raise UsageError(f"--parts: {expected}, separated by commas, found {parts!r}")
-    return tuple(sorted(numbers))
+    arguments = f"{target.repeat_arguments} --parts {shlex.quote(parts)}"
+    return target._replace(repeat_arguments=arguments), tuple(sorted(numbers))
 
 
 def grade(
@@ -511,9 +506,7 @@ def grade(
         _show_sealed(context, sealed, html, json=json)
         return 0
     if json:
-        from grader.reports.json import dumps
-
-        output.write(dumps(graded.report))
+        _write_report(graded.report)
     if html or not json:
         page_context = grade_context(graded, context.now(), full=full, explain=explain)
         _show_grade(graded, page_context, html, json=json)
@@ -540,6 +533,12 @@ def _show_sealed(context: Context, sealed: SealedError, html: Path | None, *, js
     if html is not None:
         text += f" {html} is not written before the end."
     output.write_lines(text_layout.wrap_words(text, output.text_width()))
+
+
+def _write_report(report: Report) -> None:
+    from grader.reports.json import dumps
+
+    output.write(dumps(report))
 
 
 def _show_grade(

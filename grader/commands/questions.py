@@ -64,14 +64,6 @@ class QuestionStatus(NamedTuple):
         return not self.question_progress.passed
 
 
-class Suggestion(NamedTuple):
-    """A question, and why it is suggested; if it is for later, nothing is to be done now."""
-
-    question_status: QuestionStatus
-    reason: str
-    folder: Path | None  # where it was started, if that folder is still there
-
-
 class QuestionFilter(NamedTuple):
     """Which questions to list; every one by default."""
 
@@ -204,8 +196,11 @@ class _Ranking:
         return reason
 
 
-def suggest_question(ctx: Context) -> Suggestion | None:
-    """Return the question to do next; None if there is no question."""
+def suggest_question(ctx: Context) -> tuple[QuestionStatus, str, Path | None] | None:
+    """Return the question to do next, why, and its folder; None if there is no question.
+
+    If its state is `later`, nothing is to be done now.
+    """
     rows = list_questions(ctx)
     ranking = _Ranking(ctx, rows)
     best = min(rows, key=ranking.rank, default=None)
@@ -226,7 +221,7 @@ def suggest_question(ctx: Context) -> Suggestion | None:
         reason = f"{schedule.due_text(best.due, best.today)}: {reason}"
     if ranking.lacks_torch(header):
         reason += "; it needs torch, which is not installed"
-    return Suggestion(best, reason, _last_folder(ctx, header))
+    return best, reason, _last_folder(ctx, header)
 
 
 def _prepared_question(last: QuestionStatus | None) -> str:

@@ -23,14 +23,19 @@ sys.stderr.write(" ".join([str(status), *sorted(names)]))
 """
 
 
-def loaded(home: Path, *arguments: str, code: str = _LOADED) -> set[str]:
-    """Return which of the heavy modules a command loads."""
+def imported(home: Path, *arguments: str, code: str) -> set[str]:
+    """Return the names that a program prints about a command that ends with 0."""
     environment = os.environ | {"PYTHONPATH": str(ROOT), "DRILL_HOME": str(home)}
     command = [sys.executable, "-c", code, *arguments]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     status, *names = ended.stderr.split()
     assert status == "0"
-    return HEAVY & set(names)
+    return set(names)
+
+
+def loaded(home: Path, *arguments: str, code: str = _LOADED) -> set[str]:
+    """Return which of the heavy modules a command loads."""
+    return HEAVY & imported(home, *arguments, code=code)
 
 
 def test_what_a_command_loads(tmp_path: Path) -> None:
@@ -41,6 +46,26 @@ def test_what_a_command_loads(tmp_path: Path) -> None:
     assert loaded(tmp_path, "history") <= {"sqlite3", "json"}
     assert loaded(tmp_path, "show", "maxpool-routing") <= {"yaml", "sqlite3", "json", "pydantic"}
     assert loaded(tmp_path, "--bank", str(ROOT), "list") <= {"yaml", "sqlite3", "json"}
+
+
+_LOADED_COMMANDS = """
+import sys
+from grader.commands.app import run
+status = run(sys.argv[1:])
+names = {name.rpartition(".")[2] for name in sys.modules if name.startswith("grader.commands.")}
+sys.stderr.write(" ".join([str(status), *sorted(names)]))
+"""
+SHARED_FILES = {"app", "context", "entrypoint", "options", "output", "schedule", "workspaces"}
+
+
+def test_a_command_imports_no_file_of_another_command(tmp_path: Path) -> None:
+    def files_of(*arguments: str) -> set[str]:
+        return imported(tmp_path, *arguments, code=_LOADED_COMMANDS) - SHARED_FILES
+
+    assert files_of("list") == {"questions"}
+    assert files_of("--bank", str(ROOT), "list") == {"questions"}
+    assert files_of("show", "maxpool-routing") == {"show"}
+    assert files_of("history") == {"files", "history", "history_rows"}
 
 
 _WHEN_WORKERS_START = """

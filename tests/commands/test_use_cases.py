@@ -123,7 +123,7 @@ def test_a_syntax_error_is_recorded_and_is_no_try(ctx: Context, file: Path) -> N
     file.write_bytes(RIGHT.replace(b"* ctx", b"+ ctx"))
     assert grade.grade_file(ctx, seed=1).tries == 1
     failing = case.list_cases(ctx, NAME)[1]
-    assert any(one.failing for one in failing)
+    assert any(document["failing"] for document in failing)
     for wrong in (b"def scale(:\n", b"  x = 1\n y = 2\n"):
         file.write_bytes(wrong)
         ended = grade.grade_file(ctx, seed=2)
