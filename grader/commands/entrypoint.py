@@ -85,16 +85,16 @@ def global_options_first(arguments: Sequence[str]) -> list[str]:
     """Move the options of the program, such as `--bank DIR`, before the command."""
     options = _before_dashes(arguments)
     first: list[str] = []
-    rest: list[str] = []
+    others: list[str] = []
     words = iter(options)
     for word in words:
         if word.partition("=")[0] in (*_OPTIONS_WITH_VALUE, *_OPTIONS_WITHOUT_VALUE):
             first.append(word)
         else:
-            rest.append(word)
+            others.append(word)
         if word in _OPTIONS_WITH_VALUE:
             first += islice(words, 1)
-    return [*first, *rest, *arguments[len(options) :]]
+    return [*first, *others, *arguments[len(options) :]]
 
 
 def command_word(words: Sequence[str]) -> str:

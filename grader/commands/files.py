@@ -1,4 +1,4 @@
-"""Read and write a person's files; what is overwritten is kept in a copy first."""
+"""Read and write a person's files; an old file is kept in a copy before it is overwritten."""
 
 from __future__ import annotations
 
@@ -40,10 +40,8 @@ def read_submission(path: Path) -> bytes:
         raise UsageError(f"{path}: expected a file{what} {fault.strerror}") from fault
     if len(content) > MAX_SUBMISSION_FILE:
         size = max(status.st_size, len(content))
-        raise UsageError(
-            f"{path}: expected a submission of at most {MAX_SUBMISSION_FILE_BYTES:,} bytes, "
-            f"found {size:,}"
-        )
+        limit = f"{MAX_SUBMISSION_FILE:,} bytes"
+        raise UsageError(f"{path}: expected a submission of at most {limit}, found {size:,}")
     return content
 
 

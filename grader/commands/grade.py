@@ -35,7 +35,7 @@ from grader.records.progress import NO_TRY_MARK, UNCHANGED_MARK, QuestionProgres
 from grader.reports import text_layout
 
 if TYPE_CHECKING:
-    from grader.model.report import CheckResult, Report
+    from grader.model.report import Report
     from grader.reports.grade import GradeContext
     from grader.sandbox.spawn import WorkerPool
 
@@ -561,7 +561,7 @@ def _show_grade(
 def grade_context(
     graded: GradeResult, now: str, *, full: bool = False, explain: bool = False
 ) -> GradeContext:
-    """Return everything besides the report that the page of a grade shows."""
+    """Return the content of the page of a grade that is not in the report."""
     from grader.reports.grade import GradeContext, derivation_blocks
     from grader.reports.question import part_request_blocks
 
@@ -655,16 +655,11 @@ def _steps_after_failure(graded: GradeResult, grade_again: str, *, explained: bo
     """Return the commands to type after a check has failed."""
     argument = graded.resolved_drill.drill_argument
     report = graded.report
-    steps = []
+    steps: list[str] = []
     needs_edit = _needs_edit(report)
     if needs_edit:
         steps.append(grade_again)
-    check = _first_failing_check(report)
-    if check and _can_run_case(graded, check):
-        case = f"drill case {shlex.quote(check.failing[0])}{argument}"
-        if check.raised is not None and check.raised.type.endswith("BdbQuit"):
-            case += " --debug"
-        steps.append(case)
+    steps += _case_commands(graded)
     if graded.hints_left:
         steps.append(f"drill hint{argument}")
     is_shortened = report.unchanged or (graded.unchanged_since and not report.message)
@@ -678,17 +673,21 @@ def _steps_after_failure(graded: GradeResult, grade_again: str, *, explained: bo
     return steps
 
 
-def _first_failing_check(report: Report) -> CheckResult | None:
-    for check in report.checks:
-        if check.failing and not check.stretch:
-            return check
-    return None
-
-
-def _can_run_case(graded: GradeResult, check: CheckResult) -> bool:
-    """Return True if `drill case` writes the failing case of a check."""
+def _case_commands(graded: GradeResult) -> list[str]:
+    """Return the command that writes the first failing case, if it can be written."""
     from grader import forms
 
-    form = forms.form_of(graded.resolved_drill.question.spec)
-    can_run = not (form.is_text or form.runs_in_two_processes)
-    return can_run and check.part <= graded.parts_asked_now
+    drill = graded.resolved_drill
+    form = forms.form_of(drill.question.spec)
+    if form.is_text or form.runs_in_two_processes:
+        return []
+    for check in graded.report.checks:
+        if check.stretch or not check.failing:
+            continue
+        if check.part > graded.parts_asked_now:
+            return []
+        command = f"drill case {shlex.quote(check.failing[0])}{drill.drill_argument}"
+        if check.raised is not None and check.raised.type.endswith("BdbQuit"):
+            command += " --debug"
+        return [command]
+    return []

@@ -34,7 +34,7 @@ _PAGER_FAILED = {126, 127}  # statuses of a shell that cannot start a program
 
 @dataclass(slots=True)
 class Style:
-    """How a command writes, by its options and the environment."""
+    """The style of the output, from the options and the environment."""
 
     plain: bool = False  # one fact per line, for a screen reader
     paging: bool = True
@@ -246,15 +246,15 @@ def write_table(
     left_out: set[str] = set()
 
     def format_table(long_width: int) -> list[text_layout.Line]:
-        shown: list[list[str]] = []
+        lines: list[list[str]] = []
         for row in table:
             cells = [*row]
             if len(cells) > long_index:
                 cells[long_index] = text_layout.truncate(cells[long_index], long_width)
-            shown.append(
+            lines.append(
                 [cell for name, cell in zip(head, cells, strict=False) if name not in left_out]
             )
-        return text_layout.format_columns(shown[0], shown[1:], right=("no.", "try", "min"))
+        return text_layout.format_columns(lines[0], lines[1:], right=("no.", "try", "min"))
 
     longest = max(
         text_layout.display_width(row[long_index]) for row in table if len(row) > long_index

@@ -44,7 +44,7 @@ class QuestionStatus(NamedTuple):
 
     @property
     def is_due(self) -> bool:
-        """Whether a review of the question is due and not begun."""
+        """True if a review of the question is due and not begun."""
         return (
             self.question_progress.is_finished and self.due is not None and self.due <= self.today
         )
@@ -58,7 +58,7 @@ class QuestionStatus(NamedTuple):
 
     @property
     def is_undone(self) -> bool:
-        """Whether the question is not passed; a prediction is done with its first grade."""
+        """True if the question is not passed; a prediction is done with its first grade."""
         if self.header.form == "predict" and self.question_progress.rated_moments:
             return False
         return not self.question_progress.passed

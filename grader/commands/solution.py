@@ -165,8 +165,9 @@ def solution(
     if output.emit_json(json, **_solution_to_json(result)):
         return
     spec = result.resolved_drill.question.spec
+    lines: list[text_layout.Line]
     if full:
-        lines = _full_lines(result)
+        lines = [*result.full.rstrip("\n").split("\n")]
     elif mine:
         lines = _comparison_lines(result)
     else:
@@ -215,10 +216,6 @@ def _solution_to_json(result: SolutionResult) -> dict[str, Any]:
     }
 
 
-def _full_lines(result: SolutionResult) -> list[text_layout.Line]:
-    return [*result.full.rstrip("\n").split("\n")]
-
-
 def _comparison_lines(result: SolutionResult) -> list[text_layout.Line]:
     """Return the changes from the person's file to a right one."""
     if result.own_diff is None:
@@ -254,7 +251,7 @@ def _titled_list(title: str, texts: Sequence[str]) -> Iterator[text_layout.Line]
 def _change_lines(result: SolutionResult) -> Iterator[text_layout.Line]:
     """Yield the changes to the starter, each below its reasons; a right file if there are none."""
     if not result.changes:
-        yield from _full_lines(result)
+        yield from result.full.rstrip("\n").split("\n")
         yield ""
         return
     question = result.resolved_drill.question

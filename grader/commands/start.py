@@ -64,7 +64,13 @@ def start_drill(
     new_workspace = Workspace(question.id, str(question.bank), folder, ctx.now(), file, number_seed)
     old_workspace = check_start(ctx, question_id, question, folder)
     if old_workspace is None:
-        _create_folder(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as fault:
+            raise UsageError(
+                f"{folder}: the folder cannot be made: {fault.strerror}",
+                hint="choose another place with --dir DIR",
+            ) from fault
         _write_marker(new_workspace)
     workspace = old_workspace or new_workspace
     if question.spec.given:
@@ -92,16 +98,6 @@ def _folder_to_start(ctx: Context, question: Question, parent: Path | None) -> P
         if around:
             return around.folder.with_name(question.id)
     return ctx.current_folder() / (parent or Path()).expanduser() / question.id
-
-
-def _create_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise UsageError(
-            f"{folder}: the folder cannot be made: {fault.strerror}",
-            hint="choose another place with --dir DIR",
-        ) from fault
 
 
 def check_start(
@@ -316,7 +312,7 @@ def _show_started(
 
 
 def _read_note(question: Question, form: Form) -> str:
-    """Return the note next to QUESTION.md: what it holds besides the first page."""
+    """Return the note next to QUESTION.md: its sections after the first page."""
     more = [
         material.heading.split()[0].strip(",").lower() for material in form.materials(question.spec)
     ]

@@ -1,7 +1,7 @@
 """A program on a terminal of its own, as a shell with one job would start it.
 
-`python -m tests.commands.on_terminal ARGS` is that shell: it starts `drill ARGS` against the stand-ins
-in the foreground, says when it was stopped, and brings it back when a line is typed.
+`python -m tests.commands.on_terminal ARGS` is that shell: it starts `drill ARGS` against the
+stand-ins in the foreground, reports when it was stopped, and continues it when a line is typed.
 """
 
 from __future__ import annotations

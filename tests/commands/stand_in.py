@@ -1,7 +1,7 @@
-"""A judge that reads the verdict from the submission, and a small bank in the program's place.
+"""A judge that reads the verdict from the submission, and a small bank instead of the program's.
 
-The command line is tested against these, so that what it does with a verdict can be told from
-how a verdict is reached.  `python -m tests.commands.stand_in ARGS` is `drill ARGS` with both in place.
+The command line is tested with both: its handling of a verdict does not depend on real grading.
+`python -m tests.commands.stand_in ARGS` is `drill ARGS` with both in place.
 """
 
 from __future__ import annotations
@@ -81,11 +81,11 @@ class Session(Closeable):
         return grade(self.question, submission, **more)
 
     def close(self) -> None:
-        """Have nothing to end."""
+        """Do nothing: there is no process to end."""
 
 
 def put_in_place() -> Iterator[tuple[ModuleType, str, Callable[..., Any]]]:
-    """Give each function to replace: its module, its name, and what stands in for it."""
+    """Yield each replacement: a module, a name in it, and the new value."""
     yield grader.bank, "builtin", lambda: BANK
     yield grader.explain.session, "GradingSession", Session
     yield spawn, "WorkerPool", lambda **_: nullcontext()
