@@ -45,14 +45,14 @@ pytestmark = pytest.mark.usefixtures("one_zygote", "_graded_once")
 def _graded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Grade equal files once: with one seed the report is the same, only the page is not."""
     reports: dict[bytes, Report] = {}
-    grade = session.grade
 
-    def graded(question: Question, submission: bytes, **more: Any) -> Report:
-        if submission not in reports:
-            reports[submission] = grade(question, submission, **more)
-        return reports[submission]
+    class CachingSession(session.GradingSession):
+        def grade(self, submission: bytes, **more: Any) -> Report:
+            if submission not in reports:
+                reports[submission] = super().grade(submission, **more)
+            return reports[submission]
 
-    monkeypatch.setattr(session, "grade", graded)
+    monkeypatch.setattr(session, "GradingSession", CachingSession)
 
 
 def stable(text: str) -> str:
