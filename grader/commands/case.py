@@ -25,6 +25,7 @@ from grader.commands.options import (
 )
 from grader.commands.workspaces import ResolvedDrill, resolve_drill
 from grader.model.errors import BankError, UsageError, did_you_mean
+from grader.model.limits import MAX_SCRIPT_BYTES
 from grader.reports import text_layout
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from grader.sandbox.messages import Inputs
 
 CASES_FOLDER = "cases"
-MAX_SCRIPT_BYTES = 10_000_000  # of an old script, which may have been edited
 MAX_SCRIPT_LINES = 16  # on the page; the file has them all
 
 

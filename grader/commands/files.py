@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 
 from grader.bank.bank_files import read_regular_file, write_atomically
 from grader.model.errors import UsageError
+from grader.model.limits import MAX_SUBMISSION_FILE_BYTES
 from grader.records import events
 
 if TYPE_CHECKING:
     from grader.commands.context import Context
     from grader.records.events import Event
 
-MAX_SUBMISSION_FILE = 1_000_000  # bytes: a thousand times an honest submission
 _ELSEWHERE = "choose a folder that you can write, with drill start ID --dir DIR"
 
 
 def read_submission(path: Path) -> bytes:
     """Return the bytes of a submission; the judge decides if they are a program."""
     try:
-        content, status = read_regular_file(path, MAX_SUBMISSION_FILE + 1)
+        content, status = read_regular_file(path, MAX_SUBMISSION_FILE_BYTES + 1)
     except FileNotFoundError:
         where = "" if path.parent.is_dir() else f" (nor the folder {path.parent})"
         raise UsageError(f"{path}: there is no such file{where}") from None
@@ -38,9 +38,9 @@ def read_submission(path: Path) -> bytes:
             ) from None
         what = ", found" if fault.errno == errno.EINVAL else " to read:"
         raise UsageError(f"{path}: expected a file{what} {fault.strerror}") from fault
-    if len(content) > MAX_SUBMISSION_FILE:
+    if len(content) > MAX_SUBMISSION_FILE_BYTES:
         size = max(status.st_size, len(content))
-        limit = f"{MAX_SUBMISSION_FILE:,} bytes"
+        limit = f"{MAX_SUBMISSION_FILE_BYTES:,} bytes"
         raise UsageError(f"{path}: expected a submission of at most {limit}, found {size:,}")
     return content
 

@@ -35,9 +35,10 @@ from grader.records.progress import NO_TRY_MARK, UNCHANGED_MARK, QuestionProgres
 from grader.reports import text_layout
 
 if TYPE_CHECKING:
+    from grader.explain.session import GradingSession
     from grader.model.report import Report
     from grader.reports.grade import GradeContext
-    from grader.sandbox.spawn import WorkerPool
+    from grader.sandbox.worker_pool import WorkerPool
 
 EXIT_STATUS = {"pass": 0, "invalid": 3}  # any other verdict: 1
 MAX_EARLIER_ATTEMPTS = 20  # in which a verdict on the same question is looked for
@@ -60,7 +61,7 @@ class GradeHooks(NamedTuple):
 
     show_step: Callable[[str], None] = lambda _step: None  # "grading, 7 of 19 checks"
     confirm_answers: Callable[[bytes], bool] = lambda _answers: True
-    judge: Callable[..., Report] | None = None  # `grade` of an open session of the question
+    on_verdict: Callable[[Report], None] | None = None  # as soon as there is a verdict
 
 
 class GradeResult(NamedTuple):
@@ -110,6 +111,7 @@ def grade_file(
     parts: str | None = None,
     explain: bool = True,
     hooks: GradeHooks = NO_HOOKS,
+    session: GradingSession | None = None,
 ) -> GradeResult:
     """Grade a submission and record it.
 
@@ -123,6 +125,7 @@ def grade_file(
         parts: The numbers of the parts that count, "1,2"; None: all.
         explain: Also look for the ideas of an untouched starter, which a page does not show.
         hooks: Functions to call. UsageError if answers are not confirmed.
+        session: An open session of the question, if there is one.
     """
     with ExitStack() as stack:
         pools: list[WorkerPool] = []
@@ -133,22 +136,25 @@ def grade_file(
         seed = choose_seed(question, seed)
         target, part_numbers = _select_parts(target, parts)
         require_torch(question)
-        attempt = _begin_attempt(ctx, target, file, seed, hooks.confirm_answers)
-        judge = hooks.judge
-        if judge is None:
-            from grader.explain.session import GradingSession
+        from grader.explain.session import GradingSession
+        from grader.grading.session import GradeOptions
 
+        attempt = _begin_attempt(ctx, target, file, seed, hooks.confirm_answers)
+        if session is None:
             workers = pools[0] if pools else None
-            proved = attempt.is_proved
-            session = GradingSession(question, workers=workers, proved=proved, parts=part_numbers)
-            judge = stack.enter_context(session).grade
-        report = judge(
-            attempt.submission,
-            seed=seed,
-            filename=target.path.name,
-            progress=lambda done, all_: hooks.show_step(f"grading, {done} of {all_} checks"),
+            session = stack.enter_context(
+                GradingSession(
+                    question, workers=workers, proved=attempt.is_proved, parts=part_numbers
+                )
+            )
+        options = GradeOptions(
+            progress=lambda done, checks: hooks.show_step(f"grading, {done} of {checks} checks"),
+            on_verdict=hooks.on_verdict,
             explain_starter=explain,
-            passed=attempt.passed_file,
+            passed_version=attempt.passed_file,
+        )
+        report = session.grade(
+            attempt.submission, seed=seed, filename=target.path.name, options=options
         )
     return _finish_attempt(ctx, attempt, report)
 
@@ -161,7 +167,7 @@ def _start_workers(
     question_id: str,
 ) -> None:
     """Start the workers of a question while the rest is being imported."""
-    from grader.sandbox.spawn import WorkerPool
+    from grader.sandbox.worker_pool import WorkerPool
 
     try:
         header = bank.header([bank_path], question_id)

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -99,19 +98,21 @@ class WatchedDrill(Closeable):
 
     def _grade(self) -> None:
         """Grade in the session, which is opened again if the last one failed."""
-        from grader.explain import session
+        from grader.explain.session import GradingSession
 
         self.on_begin()
         if self._session is None:
-            self._session = session.GradingSession(self.resolved_drill.question)
-        judge = partial(self._session.grade, decided=self._early_verdict_hook())
+            self._session = GradingSession(self.resolved_drill.question)
+        on_verdict = self._early_verdict_hook()
+        hooks = GradeHooks(confirm_answers=self.confirm_answers, on_verdict=on_verdict)
         self.fault = None
         try:
             graded = grade_file(
                 self._ctx,
                 self._target,
                 seed=self._seed,
-                hooks=GradeHooks(confirm_answers=self.confirm_answers, judge=judge),
+                hooks=hooks,
+                session=self._session,
             )
         except DrillError as fault:
             self.fault = fault

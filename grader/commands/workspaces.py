@@ -23,6 +23,7 @@ from grader import bank
 from grader.bank.bank_files import read_regular_file
 from grader.commands.context import Context
 from grader.model.errors import UsageError
+from grader.model.limits import MAX_MARKER_BYTES
 from grader.model.question import Question
 from grader.records import interviews
 from grader.records.events import to_storable
@@ -32,7 +33,6 @@ MARKER_FILE = ".drill"
 QUESTION_FILE = "QUESTION.md"
 SUBMISSION_FILE = "submission.py"
 ANSWERS_FILE = "answers.txt"
-MAX_MARKER_BYTES = 10_000
 
 
 class Workspace(NamedTuple):

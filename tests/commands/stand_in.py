@@ -20,11 +20,12 @@ from typing import Any
 
 import grader.bank
 import grader.explain.session
-from grader.commands import options
+from grader.commands import options as command_options
+from grader.grading.session import GradeOptions
 from grader.model.question import Question
 from grader.model.report import CheckResult, Report, Verdict
 from grader.records import events
-from grader.sandbox import Closeable, spawn
+from grader.sandbox import Closeable, worker_pool
 
 BANK = Path(__file__).parents[1] / "banks" / "small"
 STARTER = b"def double(x):\n    return x + x + 1\n"
@@ -42,11 +43,10 @@ def grade(
     *,
     seed: int,
     filename: str,
-    progress: Callable[[int, int], None],
-    **_: Any,
+    options: GradeOptions,
 ) -> Report:
     """Return the verdict that the submission names in its first line, `# pass`, or raise."""
-    progress(1, 1)
+    options.progress(1, 1)
     first = submission.decode("utf-8", "replace").split("\n")[0].removeprefix("# ").strip()
     if first == "killed":  # as soon as the verdict is half way into the records
         done = events.append_event
@@ -88,7 +88,7 @@ def put_in_place() -> Iterator[tuple[ModuleType, str, Callable[..., Any]]]:
     """Yield each replacement: a module, a name in it, and the new value."""
     yield grader.bank, "builtin", lambda: BANK
     yield grader.explain.session, "GradingSession", Session
-    yield spawn, "WorkerPool", lambda **_: nullcontext()
+    yield worker_pool, "WorkerPool", lambda **_: nullcontext()
 
 
 def main() -> None:
@@ -97,7 +97,9 @@ def main() -> None:
         setattr(module, name, function)
     if speed := os.environ.get("CLOCK_SPEED"):  # how much faster than the wall's
         began = datetime.now(UTC)
-        options.now = lambda: (began + float(speed) * (datetime.now(UTC) - began)).isoformat()
+        command_options.now = lambda: (
+            began + float(speed) * (datetime.now(UTC) - began)
+        ).isoformat()
     from grader.commands.app import main
 
     main()

@@ -191,7 +191,7 @@ def test_an_attempt_comes_back_into_a_folder_of_its_own_bank_alone(
     grade.grade_file(ctx)
     other = replace(ctx, bank=bank_at(tmp_path / "other"))
     second = start.start_drill(other, NAME, parent=tmp_path / "elsewhere")[1].workspace
-    second.submission.write_bytes(b"# of the other bank\n")
+    second.submission.write_bytes(b"def scale(x, factor):\n    return x\n")
     at_second = replace(ctx, folder=second.folder, bank=None)
     assert history_rows.restore_version(at_second, 1)[1] == file
     shutil.rmtree(file.parent)
@@ -214,7 +214,7 @@ def test_what_was_done_belongs_to_a_bank_and_goes_with_it(
     with pytest.raises(UsageError, match="is shown when all parts pass"):
         solution.show_solution(other, NAME)
     second = start.start_drill(other, NAME, parent=tmp_path)[1].workspace
-    second.submission.write_bytes(b"# of the other bank\n")
+    second.submission.write_bytes(b"def scale(x, factor):\n    return x\n")
     assert grade.grade_file(replace(other, folder=second.folder)).tries == 1
     # A copy begins anew; what was moved keeps what was done.
     copy = Path(shutil.copytree(bank, tmp_path / "copy"))
