@@ -113,19 +113,14 @@ def grade_file(
     hooks: GradeHooks = NO_HOOKS,
     session: GradingSession | None = None,
 ) -> GradeResult:
-    """Grade a submission and record it.
+    """Grade a submission and record it; UsageError if answers are not confirmed.
 
-    Args:
-        ctx: Where the person is.
-        target: ID, BANK/ID, the path of a drill's folder or of a file in it; None: see `ctx`.
-        file: Any file; it does not count as an attempt. UsageError for a prediction before the
-            person's own first try, unless they gave up: its grade shows what is right.
-        seed: Draws the inputs, below 2**63, and the numbers of a question if `file` lies in no
-            folder of it; None: a fresh one.
-        parts: The numbers of the parts that count, "1,2"; None: all.
-        explain: Also look for the ideas of an untouched starter, which a page does not show.
-        hooks: Functions to call. UsageError if answers are not confirmed.
-        session: An open session of the question, if there is one.
+    `target` is ID, BANK/ID, or the path of a drill's folder or of a file in it; by default it is
+    the drill of `ctx`.  `file` is any file, which does not count as an attempt: UsageError for a
+    prediction before the person's own first try, unless they gave up, as its grade shows the
+    answers.  `seed` draws the inputs, and the numbers of a question if `file` is in no folder of
+    it; by default it is fresh.  `parts` are the parts that count, as "1,2".  With `explain`, the
+    ideas of an untouched starter are looked for as well.  `session` is one of the question.
     """
     with ExitStack() as stack:
         pools: list[WorkerPool] = []
