@@ -81,12 +81,6 @@ MAX_ARCHIVE_DEPTH = 3  # zip files inside each other
 MAX_PATH_LENGTH = 1000  # characters of a path in a class
 MAX_NOTEBOOK_VALUES = 400_000  # lists and objects in a notebook
 
-# -- what is read of a drill's folder --------------------------------------------------------------
-
-MAX_MARKER_BYTES = 10_000  # of `.drill`
-MAX_QUESTION_FILE_BYTES = 1 << 20  # of a QUESTION.md that is compared
-MAX_SCRIPT_BYTES = 10_000_000  # of an old script of a case, which may have been edited
-
 # -- what is read of a bank ------------------------------------------------------------------------
 
 MAX_SPECS = 1000  # specs of a bank: every list of questions reads the head of each

@@ -250,7 +250,7 @@ def test_a_drill_from_its_start_to_a_review(
     assert "last idea" not in assistant.page("next")
     assert leaked(assistant, question, 2) == [question.ideas["sums"].feedback[:40]]
     assert assistant.data("grade")["misconceptions"] == []  # nothing was edited for it
-    file.write_text(MEAN.replace("x.sum()", "float(x.sum())"))
+    file.write_text(MEAN.replace("x.size", "float(x.size)"))
     assert "divides-by-nothing" in assistant.page("grade")  # now it is asked
 
     assert "hint 1 of 1 of part 2\n    What is 0 / 0?" in assistant.page("hint")

@@ -29,7 +29,7 @@ def test_no_page_names_an_idea_of_a_part_that_was_not_asked(parts: Drill) -> Non
     pages += [parts("next").out, parts("list").out, parts("history").out]
     pages.append(parts("history", "--json").out)
     assert not [idea for idea in ("sums", "divides-by-nothing") for page in pages if idea in page]
-    FILE.write_text(MEAN.replace("x.sum()", "float(x.sum())"))
+    FILE.write_text(MEAN.replace("x.size", "float(x.size)"))
     parts("grade")  # now it is asked and tried, and the page names it
     assert "part 2 of 3, begun: 1 try; last idea divides-by-nothing" in parts("next").out
 
