@@ -24,7 +24,7 @@ from grader import bank
 from grader.commands import start
 from grader.commands.context import Context
 from grader.commands.options import now
-from grader.commands.watch import WatchedDrill, watch_saves
+from grader.commands.watched_drill import WatchedDrill, watch_saves
 from grader.explain.session import GradingSession
 from grader.model.question import Question
 

@@ -20,9 +20,6 @@ FLOORS = {
     "model": 0, "cases": 1, "costs": 1, "sandbox": 2, "forms": 3, "grading": 4, "bank": 5,
     "explain": 6, "audit": 7, "records": 7, "reports": 7, "classroom": 8, "commands": 9,
 }  # fmt: skip
-CIRCLES_TO_REMOVE = {
-    ("grader.commands.drills", "grader.commands.history_rows"),
-}
 TOP = 10  # the files beside the rooms
 MOST_LINES = 700  # of one file, where it is one thought
 FILES = sorted(p for p in PACKAGE.rglob("*.py") if "_bank" not in p.parts)
@@ -140,7 +137,7 @@ def test_no_module_imports_itself_in_a_circle() -> None:
         for module in paths
         if module in reached[module]
     }
-    assert sorted(circles - CIRCLES_TO_REMOVE) == []
+    assert sorted(circles) == []
 
 
 def test_torch_is_imported_in_workers_only() -> None:

@@ -41,7 +41,7 @@ from grader.reports.grade import grade_page
 from grader.sandbox import Closeable
 
 if TYPE_CHECKING:
-    from grader.commands.watch import WatchedDrill
+    from grader.commands.watched_drill import WatchedDrill
 
 SAVED_EVENT = "saved"
 _WAKING_SIGNALS = (signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT)

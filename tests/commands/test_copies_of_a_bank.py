@@ -21,7 +21,7 @@ from grader.commands import (
     start,
 )
 from grader.commands.context import Context
-from grader.commands.watch import WatchedDrill
+from grader.commands.watched_drill import WatchedDrill
 from grader.model.errors import UsageError
 from grader.records import events, progress
 from tests.commands import stand_in

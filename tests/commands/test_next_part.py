@@ -9,7 +9,7 @@ import pytest
 from grader import open_question
 from grader.bank import load
 from grader.commands.context import Context
-from grader.commands.watch import WatchedDrill
+from grader.commands.watched_drill import WatchedDrill
 from grader.explain.session import GradingSession
 from grader.grading.session import GradeOptions
 from tests.commands.conftest import ROOT, Drill

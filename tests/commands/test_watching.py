@@ -18,7 +18,7 @@ import grader.explain.session
 from grader.commands import history_rows, interviews, start, watch
 from grader.commands.context import Context
 from grader.commands.grade import SealedError
-from grader.commands.watch import WatchedDrill
+from grader.commands.watched_drill import WatchedDrill, watch_saves
 from grader.model.errors import GraderError
 from grader.model.report import Report
 from grader.records import events
@@ -357,7 +357,7 @@ def test_every_way_to_save_is_noticed(tmp_path: Path, monkeypatch: pytest.Monkey
         path.write_text("made again")
 
     path.parent.mkdir()
-    with watch.watch_saves(path, lambda: told.put(read())):
+    with watch_saves(path, lambda: told.put(read())):
         for act, text in (
             (lambda: path.write_text("written"), "written"),
             (replaced, "replaced"),

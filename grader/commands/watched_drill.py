@@ -1,0 +1,216 @@
+"""A drill that is graded at every save.
+
+A session stays open between grades, so that the results of the reference are not computed twice.
+A file that cannot be graded does not end the watch.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.commands import files, schedule
+from grader.commands.context import Context, require_torch
+from grader.commands.grade import GradeHooks, GradeResult, grade_file, resolve_target
+from grader.commands.solution import DiffLine, diff_code
+from grader.model.errors import DrillError, UsageError
+from grader.records import progress
+from grader.sandbox import Closeable
+
+if TYPE_CHECKING:
+    from grader.explain.session import GradingSession
+    from grader.model.report import Report
+    from grader.records.events import Attempt
+
+SAVE_PAUSE_MS = 10  # without a change, after which a save is complete; also the polling interval
+CHECK_INTERVAL_MS = 1000  # between checks of the file, for changes that nobody reports
+
+
+class WatchedDrill(Closeable):
+    """A drill that is watched, and the result of the last grade."""
+
+    def __init__(self, ctx: Context, question_id: str | None) -> None:
+        """Find the drill; grade nothing yet."""
+        self._ctx = ctx
+        self._target = resolve_target(ctx, question_id)
+        self.resolved_drill = self._target.resolved_drill
+        self.path = self._target.path
+        question = self.resolved_drill.question
+        require_torch(question)
+        self.on_begin: Callable[[], None] = lambda: None  # called when a grade begins
+        self.on_verdict: Callable[[Report], None] = lambda _: None  # as soon as there is a verdict
+        self.confirm_answers: Callable[[bytes], bool] = lambda _: False  # see `GradeHooks`
+        self.last_grade: GradeResult | None = None
+        self.fault: DrillError | None = None  # why the file as it is now is not graded
+        self.news = ""  # what the last save changed
+        self.graded_at = ""
+        self._moments: list[str] = []  # of the sitting, until it is finished
+        self._session: GradingSession | None = None
+        self._seed: int | None = None
+        self._last_read: bytes | str = ""  # the content of the file, or why it cannot be read
+        self._version_before = question.without_leading_blank_lines(question.starter)
+
+    def grade_if_changed(self) -> bool:
+        """Grade the file if it has changed since the last grade; return True if there is news."""
+        fault: UsageError | None = None
+        content: bytes | str
+        try:
+            content = files.read_submission(self.path)
+        except UsageError as unreadable:
+            fault = unreadable
+            content = unreadable.message
+        if content == self._last_read:
+            return False
+        self._last_read = content
+        self.fault = fault
+        is_new = self.last_grade is None or content != self.last_grade.submission
+        if fault is None and is_new:
+            self._grade()
+        return True
+
+    @property
+    def time_text(self) -> str:
+        """Minutes of the sitting, and the planned minutes; empty after the sitting."""
+        if not self._moments:
+            return ""
+        planned = self.resolved_drill.question.spec.minutes
+        minutes = schedule.minutes_spent([*self._moments, self._ctx.now()], planned)
+        return f"{int(minutes)} of {planned} min"
+
+    def grade_again(self) -> None:
+        """Grade the file on other inputs, even if it has not changed."""
+        self._seed = None
+        self._grade()
+
+    def diff_since_last(self) -> tuple[DiffLine, ...]:
+        """Return the changes since the version that was graded before, or since the starter."""
+        return diff_code(self._version_before, files.read_submission(self.path))
+
+    def _grade(self) -> None:
+        """Grade in the session, which is opened again if the last one failed."""
+        from grader.explain.session import GradingSession
+
+        self.on_begin()
+        if self._session is None:
+            self._session = GradingSession(self.resolved_drill.question)
+        on_verdict = self._early_verdict_hook()
+        hooks = GradeHooks(confirm_answers=self.confirm_answers, on_verdict=on_verdict)
+        self.fault = None
+        try:
+            graded = grade_file(
+                self._ctx,
+                self._target,
+                seed=self._seed,
+                hooks=hooks,
+                session=self._session,
+            )
+        except DrillError as fault:
+            self.fault = fault
+            if not isinstance(fault, UsageError):  # the processes of the session may have ended
+                self.close()
+            return
+        self._take_result(graded)
+
+    def _early_verdict_hook(self) -> Callable[[Report], None]:
+        """Return the function that shows a verdict early, unless it would reveal a later part."""
+        from grader.commands import interviews
+
+        question = self.resolved_drill.question
+        asked = self._ctx.parts_asked(question)
+        is_blind = interviews.is_blind(self._ctx, question)
+
+        def show_verdict(report: Report) -> None:
+            is_about_asked = report.verdict == "pass" or report.parts_passed < asked
+            if is_about_asked and not is_blind:
+                self.on_verdict(report)
+
+        return show_verdict
+
+    def _take_result(self, graded: GradeResult) -> None:
+        """Keep the result of a grade, and say what has changed since the last one."""
+        from grader.reports import sentences
+
+        question = self.resolved_drill.question
+        last = self.last_grade
+        self._seed = graded.report.seed
+        self.last_grade = graded
+        self.graded_at = self._ctx.now()
+        self.news = ""
+        question_progress = self._ctx.progress(question)
+        self._moments = [] if question_progress.is_finished else question_progress.moments
+        if last and last.submission != graded.submission:
+            self._version_before = last.submission
+            last_part = graded.next_part - 1 if graded.next_part else len(question.spec.parts)
+            self.news = sentences.changes_since(
+                last.report, graded.report, last_part, self._lost_part(graded.report)
+            )
+
+    def _lost_part(self, report: Report) -> tuple[int, int] | None:
+        """Return the part that fails now and passed in this sitting, and the last try that did."""
+        question = self.resolved_drill.question
+        part = report.parts_passed + 1
+        parts = len(question.spec.parts)
+        question_progress = self._ctx.progress(question)
+        if parts == 1 or part > question_progress.count_parts_passed(parts):
+            return None
+        tries: list[Attempt] = [
+            attempt
+            for attempt in self._ctx.attempts(question, bank=str(question.bank), kind="grade")
+            if attempt.id > question_progress.last_earlier_attempt
+            and attempt.is_try
+            and attempt.verdict
+        ]
+        versions = list(dict.fromkeys(attempt.sha256 for attempt in tries))
+        passing = [
+            attempt.sha256 for attempt in tries if progress.parts_passed(attempt.parts) >= part
+        ]
+        return (part, versions.index(passing[-1]) + 1) if passing else None
+
+    def close(self) -> None:
+        """End the processes of the session."""
+        if self._session:
+            self._session.close()
+            self._session = None
+
+
+@contextmanager
+def watch_saves(path: Path, on_save: Callable[[], None]) -> Iterator[None]:
+    """Call `on_save`, in a thread, when a file may have changed, and every second.
+
+    Changes that follow each other at once are one.  If the folder is removed and created again, it
+    is watched again.  If the system reports no changes, the check every second remains.
+    """
+    stop = threading.Event()
+
+    def watch_folder() -> None:
+        from watchfiles import watch
+
+        while not stop.is_set():
+            with suppress(OSError, RuntimeError):  # no folder, or too many watches
+                folder = path.parent.stat()
+                for _ in watch(
+                    path.parent,
+                    watch_filter=None,
+                    step=SAVE_PAUSE_MS,
+                    rust_timeout=CHECK_INTERVAL_MS,
+                    yield_on_timeout=True,
+                    stop_event=stop,
+                    recursive=False,
+                ):
+                    on_save()
+                    if not os.path.samestat(path.parent.stat(), folder):
+                        break
+            on_save()
+            stop.wait(CHECK_INTERVAL_MS / 1000)
+
+    thread = threading.Thread(target=watch_folder, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
