@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import grader.explain.session
-from grader.commands import history_rows, interviews, start, watch
+from grader.commands import history_rows, interviews, start, watched_drill
 from grader.commands.context import Context
 from grader.commands.grade import SealedError
 from grader.commands.watched_drill import WatchedDrill, watch_saves
@@ -333,7 +333,7 @@ def test_a_prediction_is_asked_about_before_the_grade_that_counts(
 
 
 def test_every_way_to_save_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "CHECK_INTERVAL_MS", 50)
+    monkeypatch.setattr(watched_drill, "CHECK_INTERVAL_MS", 50)
     told = queue.SimpleQueue[str]()
     path = tmp_path / "drill" / "submission.py"
     aside = tmp_path / "aside"
