@@ -1,7 +1,8 @@
 """Find what a wrong result equals: the expected result for other inputs, or the result of an idea.
 
 Both are rules like those in `rules.py`: they hold on every failing case and on extra inputs, and no
-right case refutes them.  They are tried if no rule says more than where a result is wrong.
+right case refutes them.  They are the last resort: a result gets one only if the other statements
+about it say no more than which of its entries are wrong.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote_program import RemoteProgram
 
-MAX_CHANGES = 80  # changes of one case on which the reference runs
-MAX_OTHER_VALUES = 6  # values of an input in other cases that are tried
+MAX_CHANGES = 80  # changed versions of one case that are run on the reference
+MAX_OTHER_VALUES = 6  # for one input: values from other cases that are tried
 Inputs = Mapping[str, Value]
 ValueChange = Callable[[Any], Any]
 
@@ -65,7 +66,7 @@ class InputChange:
 
     text: str
     change_inputs: Callable[[Inputs], Inputs]
-    # A number that must differ between cases: half of 4 and 4 - 2 are the same.
+    # Input that must not be the same number in all cases: for 4, "half of n" and "n - 2" are equal.
     varying_number: str = ""
 
     def change_case(self, evaluation: Evaluation, case: CaseRecipe) -> CaseRecipe | None:
@@ -83,10 +84,14 @@ class AlternativeInputs:
 
     question_cases: Evaluation
     extra_cases: Evaluation
-    ideas: Sequence[tuple[str, str, RemoteProgram]]  # suspected: name, quoted feedback, program
+    # The suspected ideas, each with its name, its quoted feedback and its program.
+    ideas: Sequence[tuple[str, str, RemoteProgram]]
 
     def matching_rules(self, failing: Sequence[Observation]) -> list[Rule]:
-        """Return the rules that hold on all failing observations; the largest one proposes them."""
+        """Return the rules that hold on all failing observations.
+
+        The observation with the largest expected result proposes the rules.
+        """
         proposer = max(failing, key=_expected_size)
         rules_by_idea = {}
         for name, feedback, program in self.ideas:
@@ -111,7 +116,10 @@ class AlternativeInputs:
     def _idea_rules(
         self, feedback: str, program: RemoteProgram, proposer: Observation
     ) -> Iterator[Rule]:
-        """Yield rules that a result is that of an idea, or off by a multiple of its deviation."""
+        """Yield two rules: the result is that of an idea, or its error is a multiple of the idea's.
+
+        An error is the difference from the expected result.
+        """
 
         def predict(observation: Observation) -> Array | None:
             return _result(program, *self._locate(observation), observation)
@@ -145,7 +153,7 @@ class AlternativeInputs:
             reference = self.question_cases.reference
             evaluation.prefetch([reference], proposer.run, filter(None, cases))
         expected = proposer.returned_and_expected[1]
-        # Many different inputs give the same few integers.
+        # With few integers, many different inputs give the same result.
         is_ambiguous = expected.size < MIN_CASES and bool((expected == np.round(expected)).all())
         for change in changes:
             text = f"is what would be right with {change.text}"
@@ -164,7 +172,10 @@ class AlternativeInputs:
         return _result(self.question_cases.reference, evaluation, changed_case, observation)
 
     def _changes(self, inputs: Inputs) -> Iterator[InputChange]:
-        """Yield changes of one input, taking turns, and exchanges of two inputs."""
+        """Yield changes of one input and exchanges of two inputs, in turn.
+
+        So the first change of every input is tried before the second change of any.
+        """
         changes = [list(self._changes_of_input(name, value)) for name, value in inputs.items()]
         exchanges = []
         for (name, value), (other_name, other) in itertools.combinations(inputs.items(), 2):
@@ -176,7 +187,7 @@ class AlternativeInputs:
             yield from filter(None, turn)
 
     def _changes_of_input(self, name: str, value: Value) -> Iterator[InputChange]:
-        """Yield values of an input in other cases, then functions of its value."""
+        """Yield changes of one input to its values in other cases, then to functions of its own."""
         changes: dict[str, ValueChange] = {}
         varying_number = ""
         if isinstance(value, np.ndarray):
@@ -233,7 +244,7 @@ def _exchange(name: str, other: str, inputs: Inputs) -> Inputs:
 def _result(
     program: RemoteProgram, evaluation: Evaluation, case: CaseRecipe, observation: Observation
 ) -> Array | None:
-    """Return the result or item of an observation, computed by a program; None if it has none."""
+    """Return an observed result, or item of one, as a program computes it; None if it fails."""
     try:
         value: Any = evaluation.outcome(program, observation.run, case).values
         for key in (observation.result.partition("[")[0], *observation.path):

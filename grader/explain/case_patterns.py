@@ -18,7 +18,7 @@ from grader.sandbox.worker.wire import Tensor
 MIN_FAILING_CASES = 3
 MIN_FAILING_FORMS = 2  # distinct shapes or numbers among the failing cases
 MIN_RIGHT_CASES = 4
-MIN_ORIGINS = 2  # cases of the question among the right ones
+MIN_ORIGINS = 2  # cases of the question from which the right cases are made
 MAX_PROPERTIES = 2  # properties that are named together
 NOT_ONE_SUFFIX = " is not 1"
 AMBIGUITY_NOTE = " (these cases do not tell which of both matters)"
@@ -34,7 +34,7 @@ def separating_properties(failing: Sequence[Observation], right: Sequence[Observ
     shared = _shared_properties(failing)
     for observation in right:
         properties = case_properties(observation)
-        # A property that a right case cannot have or lack is not known to separate.
+        # Drop a property that does not apply to a right case: nobody knows if it separates.
         shared = [name for name in shared if properties.get(name) is False]
     implied = _implied_by_others(shared)
     names = [name for name in shared if name not in implied]
@@ -56,7 +56,7 @@ def _are_enough(failing: Sequence[Observation], right: Sequence[Observation]) ->
     if len({observation.input_form for observation in failing}) < MIN_FAILING_FORMS:
         return False
     origins = len({observation.origin for observation in right})
-    # One right case less is enough if each is made from another case.
+    # One right case fewer is enough if each comes from a different case of the question.
     return origins >= MIN_ORIGINS and max(len(right), origins + 1) >= MIN_RIGHT_CASES
 
 
@@ -72,9 +72,9 @@ def _implied_by_others(shared: Sequence[str]) -> set[str]:
 
 
 def _differing_settings(failing: Sequence[Observation], right: Sequence[Observation]) -> set[str]:
-    """Return inputs, no arrays, that never vary in right cases and differ in a failing one.
+    """Return inputs that have one value in all right cases, and another value in a failing case.
 
-    Such an input may be the cause too.
+    Such an input may be the real cause.  Arrays are left out.
     """
     names = set()
     for name, value in failing[0].input_values.items():
@@ -88,7 +88,10 @@ def _differing_settings(failing: Sequence[Observation], right: Sequence[Observat
 
 
 def may_be_separable(failing: Sequence[Observation], right: Sequence[Observation]) -> bool:
-    """Return True if a property separates these cases, so that more cases are worth a try."""
+    """Return True if all failing cases share a property that no right case is known to have.
+
+    Then it is worth trying more cases.
+    """
     right_properties = [case_properties(observation) for observation in right]
     for name in _shared_properties(failing):
         if not any(properties.get(name) for properties in right_properties):
@@ -105,7 +108,7 @@ def _shared_properties(failing: Sequence[Observation]) -> list[str]:
 
 
 def case_properties(observation: Observation) -> Mapping[str, bool]:
-    """Return each property with True if the case has it; without those that do not apply."""
+    """Map every property that applies to a case to True if the case has it."""
     properties: dict[str, bool] = {}
     for name, value in observation.input_values.items():
         if isinstance(value, str):

@@ -38,7 +38,7 @@ COUNT_ABSOLUTE_TOLERANCE = 256  # bytes or calls
 
 MAX_NUMBERS = 100  # numbers of one result that are counted
 
-# An idea this many tolerances from the reference is told apart even with the tolerance added.
+# A variant matches within the tolerance only if it is this many tolerances from the reference.
 MIN_TOLERANCES_APART = 10
 
 _PRECISION = {"float16": 0, "bfloat16": 0, "float32": 1, "float64": 2}
@@ -118,7 +118,7 @@ def _result_components(evaluation: Evaluation) -> list[Component]:
 
 
 def _measure_components(evaluation: Evaluation) -> list[Component]:
-    """Return one component for each check that measures, those that rule out most ideas first.
+    """Return one component for each check that measures, in the order in which to compare them.
 
     Quick measures come before slow ones.  Measures on which programs with the same idea may differ
     come last.
@@ -161,7 +161,10 @@ def _min_tolerance(evaluation: Evaluation, component: Component) -> Tolerance | 
 
 
 def observe_component(evaluation: Evaluation, component: Component, case: str) -> Value:
-    """Return the submission's value of a component on one case; a text if there is no result."""
+    """Return the submission's value of a component on one case.
+
+    If there is no result, return a text for which `is_fault` is True.
+    """
 
     def observe() -> Value:
         check = component.measured_by
@@ -191,13 +194,13 @@ def is_fault(value: Value) -> bool:
 
 
 def same_in_cell(first: Evaluation, second: Evaluation, component: Component, case: str) -> bool:
-    """Return True if two programs give the same in a cell, up to rounding."""
+    """Return True if two programs have the same value in a cell, up to rounding."""
     value = observe_component(first, component, case)
     other = observe_component(second, component, case)
     if isinstance(value, Count) or isinstance(other, Count):
         return isinstance(value, Count) and isinstance(other, Count) and _same_count(value, other)
     if is_fault(value) or is_fault(other):
-        if component.is_dtype:  # the component of the values tells a missing result
+        if component.is_dtype:  # the component for the values compares missing results
             return True
         if not (is_fault(value) and is_fault(other)) or value != other:
             return False
@@ -219,7 +222,7 @@ def is_within_tolerance(
 ) -> bool:
     """Return True if a submission equals a variant of an idea within the tolerance of the checks.
 
-    The variant must be far from the reference: else the tolerance covers both.
+    The variant must be far from the reference; otherwise the tolerance would cover both.
     """
     tolerance = component.tolerance
     if tolerance is None or component.is_dtype:
@@ -264,7 +267,7 @@ def _same_when_rounded(value: Value, other: Value, relative: float) -> bool:
 
 
 def _same_count(count: Count, other: Count) -> bool:
-    """Return True if two programs keep as much, and the same tensors if these are known."""
+    """Return True if two counts are nearly equal, and list the same tensors if these are known."""
     if count.kept is not None and other.kept is not None and count.kept != other.kept:
         return False
     return math.isclose(
@@ -280,7 +283,7 @@ def _same_before_failure(first: Evaluation, second: Evaluation, run: str, case: 
     try:
         sentence = wrong_results_before_failure(first, run, first.cases[case])
         other_sentence = wrong_results_before_failure(second, run, second.cases[case])
-    except WorkerError:  # at least one of them ended here
+    except WorkerError:  # a process ended, so there is nothing to compare
         return True
     return sentence == other_sentence
 
@@ -450,12 +453,12 @@ class Failure:
         return functions
 
     def is_ignored(self, cell: ResultCell) -> bool:
-        """Return True if a difference in this cell rules out no idea.
+        """Return True if a difference in this cell does not rule out an idea.
 
-        Nothing can be seen in a cell without a result.  A lenient comparison also ignores results
-        of functions that return no wrong result anywhere: in the reference one function may call
-        another, so that an idea changes both, and a submission may have the same lines twice and
-        the idea in only one place.
+        A cell without a result proves nothing.  A lenient comparison also ignores the results of
+        functions that return no wrong result anywhere.  In the reference, one function may call
+        another, so an idea changes the results of both.  A submission may have these lines twice,
+        and the idea in only one of the two places.
         """
         if self.has_no_result(cell):
             return True
@@ -472,7 +475,7 @@ class Failure:
         return is_fault(observe_component(self.submission_evaluation, *cell))
 
     def telling_numbers(self, cells: Iterable[ResultCell]) -> set[float]:
-        """Return the distinct expected numbers in some cells; 0 and 1 tell too little."""
+        """Return the distinct expected numbers in some cells; 0 and 1 prove too little."""
         numbers: set[float] = set()
         for cell in cells:
             value = observe_component(self.reference, *cell)

@@ -61,7 +61,7 @@ from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 
 NO_TIME_NOTE = "the deadline left no time to look for the idea behind it"
-MAX_EXPLANATIONS = 6  # of one grade
+MAX_EXPLANATIONS = 6  # in one report
 MAX_RERUN = 12  # cases that run again without earlier calls
 MAX_LISTED_NAMES = 4  # results that one sentence lists
 
@@ -103,7 +103,7 @@ def explain_report(evaluation: Evaluation, report: Report) -> Report:
     with _until_interrupted():
         if values.own and worker.failure is None:
             explanations.extend(values.explanations(matches))
-            # The last place is for this one.
+            # The explanation of an exception gets the last place, if there are too many.
             explanations[MAX_EXPLANATIONS - 1 :] = _explain_exception(evaluation, failed)
 
     is_explained = diagnosis.compares_in_float32 or _explain_all_cases(matches)
@@ -387,6 +387,7 @@ class _ValueExplainer:
 
 
 def _share_evenly(names: Collection[str], max_each: int, max_total: int) -> dict[str, int]:
+    """Return one count for all names: `max_each`, or an even share of `max_total` if less."""
     return {name: max(1, min(max_each, max_total // len(names))) for name in names}
 
 
@@ -399,12 +400,12 @@ class ResultObservations:
 
     @property
     def failing_observations(self) -> list[Observation]:
-        """The wrong ones."""
+        """The observations of a wrong result."""
         return [observation for observation in self.observations if not observation.is_right]
 
     @property
     def right_observations(self) -> list[Observation]:
-        """The right ones."""
+        """The observations of a right result."""
         return [observation for observation in self.observations if observation.is_right]
 
     def may_be_separable(self) -> bool:
@@ -412,7 +413,7 @@ class ResultObservations:
         return may_be_separable(self.failing_observations, self.right_observations)
 
     def failures_by_kind(self) -> dict[str, list[Observation]]:
-        """Return the wrong ones by kind of failure; "any" has all that gave a result."""
+        """Return the failing observations by kind of failure; "any" has all that did not raise."""
         failing = self.failing_observations
         by_kind = {"any": [observation for observation in failing if not observation.raised_type]}
         for observation in failing:
@@ -430,15 +431,15 @@ class Scope(Enum):
     """The cases on which a statement is true."""
 
     ANY_CASE = "any"
-    SEPARATED_CASES = "separated"  # those with a property
-    FAILING_CASES = "failing"  # on others it may be false
+    SEPARATED_CASES = "separated"  # the cases with the separating property
+    FAILING_CASES = "failing"  # on other cases the statement may be false
 
 
 @dataclass(frozen=True)
 class Statement:
     """A statement about one result."""
 
-    is_rule: bool  # otherwise it says on which cases the result is wrong
+    is_rule: bool  # if False, it only says on which cases the result is wrong
     result: str
     text: str  # what follows the name of the result
     cases: tuple[str, ...]
@@ -506,7 +507,7 @@ def _rule_statement(
     Args:
         result: All observations.
         observations: The failures of one kind.
-        proposed: The rules that hold on those of the question's cases.
+        proposed: The rules that hold on these failures, as far as they are in the question's cases.
         separating: The property that only failing cases have; empty if there is none.
     """
     failing = result.failing_observations
@@ -577,7 +578,7 @@ def to_explanations(statements: Sequence[Statement]) -> Iterator[Explanation]:
         kind = "rule" if group[0].is_rule else "class"
         yield Explanation(kind, _sentence(names, group[0]), cases)  # type: ignore[arg-type]
         if group[0].raises:
-            return  # the next results are missing because this one is
+            return  # the exception also explains why later results are missing
 
 
 def _sentence(names: Sequence[str], statement: Statement) -> str:

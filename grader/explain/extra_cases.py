@@ -32,9 +32,9 @@ from grader.sandbox.worker.wire import Tensor
 
 EXTRA_SEED = 7101  # for the draws; no audit uses it
 REACHES = (Reach.VALUES, Reach.SIZES, Reach.NUMBERS)
-VARIATIONS_PER_CASE = 18  # the same number for each reach
+VARIATIONS_PER_CASE = 18  # a third of them for each reach
 MAX_EXTRA_ENTRIES = 3000  # entries of all inputs together; more would take too long
-RETRY_FACTOR = 2  # inputs that are tried for each wanted one, if the first ones are refused
+RETRY_FACTOR = 2  # if inputs are refused, at most this many times the wanted number is tried
 REDRAWS = 2  # copies of a case with another seed
 
 RunAndName = tuple[str, str]  # a run, and a case or an input of it
@@ -62,10 +62,10 @@ def case_variations(
 
 
 class InputDomain:
-    """The properties that an input must keep to be one that the question is about.
+    """The properties that an extra input must share with the question's own cases.
 
     No spec says that a padding is at most half its kernel, or that a gradient has the shape of its
-    result.  A property that holds in every case counts as intended.
+    result.  So a property that holds in every case counts as intended.
     """
 
     def __init__(self, evaluation: Evaluation) -> None:
@@ -118,7 +118,7 @@ def _equal_shapes(evaluation: Evaluation, run: str, case: CaseRecipe) -> ShapePa
         for result, result_shape in result_shapes.items()
         if shape == result_shape
     }
-    # A reference that accepts an empty result does not prove that one is intended.
+    # That the reference can return an empty result does not prove that one is intended.
     own_shapes = [
         s for name, s in input_shapes.items() if case.inputs[name].like not in result_shapes
     ]
@@ -197,7 +197,7 @@ class ExtraCases:
         own = self._own.cases
         candidates: dict[str, list[CaseRecipe]] = {}
         for name, case in own.items():
-            # No case of a question has a name with ~, so that each gets another draw.
+            # A case is drawn by its name.  No case of a question has ~ in it, so each draw is new.
             changed = _resized_and_redrawn(case)
             candidates[name] = [replace(c, name=f"{name}~{n}") for n, c in enumerate(changed)]
         for number, _, case, origin in case_variations(list(own.values()), self._own.checks):
@@ -225,7 +225,7 @@ class ExtraCases:
         return self.evaluation.display_order(case)[0], case.name
 
     def _try_candidates(self, run: str, counts: Mapping[str, int], factor: int) -> None:
-        """Try `factor` times as many inputs as are wanted of each case that has too few."""
+        """Try more inputs from each case with too few, up to `factor` times the wanted number."""
         new: list[ExtraCase] = []
         for origin, count in counts.items():
             tried = self._tried.setdefault((run, origin), [])
@@ -239,7 +239,7 @@ class ExtraCases:
             self._tried[run, origin].append(case if (case, origin) in accepted else None)
 
     def cases_of_other_checks(self, run: str, compared: Collection[str]) -> list[ExtraCase]:
-        """Return the cases of the question that a run accepts, except those compared already."""
+        """Return the question's cases that are not in `compared` and that the reference can run."""
         others = [case for name, case in self._own.cases.items() if name not in compared]
         return self._accepted(run, [(replace(c, name=f"{c.name}~own"), c.name) for c in others])
 
@@ -252,7 +252,7 @@ class ExtraCases:
     def is_disputed(self, run: str, case: CaseRecipe, without: str = "") -> bool:
         """Return True if an accepted solution differs from the reference on an input.
 
-        Then the contract leaves the right result open.  One solution may be left out.
+        Then the contract leaves the right result open.  The solution `without` is not asked.
         """
         question = self.evaluation.question
         asked = self.evaluation.parts_asked
@@ -296,7 +296,7 @@ class ExtraCases:
         return [pair for pair in extra if self._is_accepted.get((run, pair[0].name))]
 
     def _is_right(self, run: str, case: CaseRecipe, origin: str) -> bool:
-        """Return True if an input is in the domain and the reference agrees with itself on it."""
+        """Return True if an input is in the domain and the reference's own results pass there."""
         evaluation = self.evaluation
         try:
             outcome = evaluation.reference_outcome(run, case)

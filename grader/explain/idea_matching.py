@@ -11,11 +11,12 @@ from the pairs of `idea_pairs.py`:
 
 An idea is not named if a check that should catch it has passed, or if it changes a cell in which
 the submission is right.  A skipped check can rule out an idea but is no evidence for one.  The same
-holds for a byte count, except for tensors kept.
+is true of a number of bytes or operations; a list of the tensors that a program keeps is evidence.
 
-If no other idea is named, an idea that explains everything is named with a doubt: another idea
-gives the same results, or an extra input contradicts it.  An extra input that the contract does not
-cover contradicts nothing, because right programs differ there.
+An idea is *doubtful* if another idea gives the same results, or if an extra input contradicts it.
+If every match is doubtful, those that explain everything are named together with the doubt.  An
+extra input that the contract does not cover contradicts nothing, because right programs differ
+there.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from grader.model.report import IdeaMatch
 from grader.sandbox.client import WorkerError
 from grader.sandbox.remote_program import RemoteProgram
 
-FIRST_BATCH_CELLS = 3  # cells in the first batch of a comparison; each batch is twice as large
+FIRST_BATCH_CELLS = 3  # cells that are compared first; each next batch is twice as large
 
 # An idea that changes fewer cases is tried on extra inputs: it may match only by their sizes.
 CASES_WITHOUT_EXTRA_INPUTS = 6
@@ -139,7 +140,7 @@ class Diagnosis:
 def diagnose(failure: Failure) -> Diagnosis:
     """Name the ideas that explain the results of a submission.
 
-    If its process has died, the results before that count.
+    If its process has died, only the results before that count.
     """
     question = failure.submission_evaluation.question
     if not question.variants or not failure.failed_checks or not failure.failing_cells:
@@ -147,7 +148,7 @@ def diagnose(failure: Failure) -> Diagnosis:
     diagnosis, doubtful = _match_ideas(failure)
     if diagnosis.matches:
         return diagnosis
-    # Rounding may hide an idea, and so may a function that the submission has written twice.
+    # Rounding may hide an idea, and so may code that the submission has in two places.
     other_ways = [replace(failure, compares_in_float32=True)]
     if not forms.form_of(question.spec).is_text:
         other_ways.append(replace(failure, lenient=True))
@@ -327,7 +328,7 @@ def _exact_matches(failure: Failure, variants: Sequence[IdeaVariant]) -> Iterato
 
     # Measuring is slowest and comes last.
     for variant, changed in _uncontradicted(failure, remaining, failure.value_cells).items():
-        # Without a wrong result, one measure tells whether measuring the rest is worth it.
+        # If a variant changes no result, one measure shows if it is worth taking the others.
         if not changed_first[variant] and not _has_same_measure(variant, measured_evidence[0]):
             continue
         if changed:
@@ -371,7 +372,8 @@ def _uncontradicted(
 def _changed_measures(failure: Failure, variant: IdeaVariant) -> set[ResultCell]:
     """Return the measures that a variant changes as the submission does.
 
-    Returns an empty set if another measure differs, or if only amounts change, which is too little.
+    Returns an empty set if another measure differs, or if the variant changes only amounts: an
+    amount alone proves too little.
     """
     changed: set[ResultCell] = set()
     tells_more_than_amount = False
@@ -468,7 +470,7 @@ def match_partially(failure: Failure, variant: IdeaVariant) -> PartialMatch | No
 
 
 def _best_per_idea(matches: Iterable[Match]) -> list[Match]:
-    """Keep the match of each idea that changes most, without those that another one subsumes."""
+    """Keep the best match of each idea, unless another idea changes the same cells and more."""
     best: dict[str, Match] = {}
     for match in matches:
         previous = best.get(match.idea_variant.name)

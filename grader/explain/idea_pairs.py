@@ -113,10 +113,11 @@ def _candidate_pairs(
 
 
 def _fit_together(first: PartialMatch, second: PartialMatch, wrong: set[ResultCell]) -> bool:
-    """Return True if two ideas together change all wrong cells, and each is right alone.
+    """Return True if two ideas may explain the wrong cells together, and both are needed.
 
-    Each must equal the submission in the cells that only it changes.  If one of them equals it in
-    all wrong cells, the other explains nothing.
+    Together they must change exactly the wrong cells.  Each must equal the submission in the cells
+    that only it changes.  If one of them equals the submission in all wrong cells, the other is not
+    needed.
     """
     if first.equal_cells >= wrong or second.equal_cells >= wrong:
         return False

@@ -28,9 +28,9 @@ from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.worker.wire import Tensor
 
 CERTAIN_DEVIATION = 1e-3  # of the largest expected entry: rounding never changes float64 so much
-MAX_ENTRIES = 200_000  # entries of one array that are read
+MAX_ENTRIES = 200_000  # an array with more entries is not compared with rules
 ORDINALS = ("first", "second", "third", "fourth")
-COUNTED_LABELS_PHRASE = "that are not negative here"  # only such labels may count
+COUNTED_LABELS_PHRASE = "that are not negative here"  # a program may ignore negative labels
 
 
 class Strictness(NamedTuple):
@@ -50,9 +50,9 @@ class Observation:
 
     run: str
     result: str
-    case: str  # of the question, or made from one
-    origin: str  # the case of the question
-    is_own_case: bool  # the case is one of the question
+    case: str  # name of the case: one of the question's, or an extra case
+    origin: str  # the question's case from which an extra case is made; otherwise the case itself
+    is_own_case: bool  # True for one of the question's cases, False for an extra case
     returned: Value
     expected_value: Value
     is_right: bool
@@ -125,7 +125,7 @@ class Observation:
 
     @cached_property
     def named_sizes(self) -> dict[str, int]:
-        """Sizes by which a result may be scaled, by a phrase that a reader understands."""
+        """Sizes by which a wrong result may be scaled, each under a phrase for the reader."""
         sizes: dict[str, int] = {}
         for name, value in self.input_values.items():
             if isinstance(value, int) and not isinstance(value, bool):
@@ -139,7 +139,7 @@ class Observation:
             for axis, length in enumerate(expected.shape):
                 sizes.setdefault(axis_in_words(self.result, axis, expected.ndim), length)
         sizes.pop("", None)  # an axis without a phrase
-        # If a length equals the number of labels that count, the phrase would be a guess.
+        # Leave out a length that equals the number of counted labels: which one is meant is open.
         labels = {size for name, size in sizes.items() if name.endswith(COUNTED_LABELS_PHRASE)}
         return {
             name: size
@@ -374,7 +374,7 @@ class _Observer(NamedTuple):
     def _is_right(self, outcome: Outcome, expected: Value) -> bool:
         """Return True if the checks would accept the result."""
         evaluation, run, result, case, (exact, zeros) = self
-        # This saves running the reference twice to find how far rounding goes.
+        # A result this far off needs no exact band, for which the reference would run again.
         returned = outcome.values.get(result)
         if case.dtype == "float64" and _is_far_from(returned, expected):
             return False

@@ -23,8 +23,8 @@ from grader.explain.observation import ORDINALS, Observation, to_float64
 from grader.grading.values import Value, largest_magnitude, to_array
 from grader.model.number_format import format_number
 
-MIN_CASES = 3  # for a rule about numbers
-MIN_NUMBERS = 3  # different expected ones, likewise
+MIN_CASES = 3  # failing observations that a rule about numbers needs
+MIN_NUMBERS = 3  # different expected numbers that it needs
 MAX_PROPOSERS = 2  # failing observations that propose rules
 MAX_COUNTED_NUMBERS = 12  # an observation with more different numbers is as good a proposer
 MAX_COUNTED_ENTRIES = 200  # entries of one array that are read to count different numbers
@@ -43,15 +43,16 @@ class Rule:
     rank: int  # rules with a lower rank say more
     text: str  # what follows the name of the result
     holds: ObservationTest
-    # Returns True for a right result that the statement would make wrong; None if it never does.
+    # Returns True if the statement would make a right result wrong; None if it cannot.
     contradicts_right_result: ObservationTest | None = None
     numeric: bool = True  # it may hold by chance if there are few numbers
     varying_size: Callable[[Observation], float] | None = None  # must differ between the cases
-    is_about_wrong_entries: bool = False  # so that it says nothing about right cases
-    # Never say on which cases: rounding comes from elsewhere, and a type is a fault everywhere.
+    is_about_wrong_entries: bool = False  # then it says nothing about right cases
+    # If True, the statement names no property of the failing cases: rounding has other causes, and
+    # a wrong type is a fault everywhere.
     holds_on_any_cases: bool = False
     holds_mostly: ObservationTest | None = None  # must hold on half of the failing observations
-    is_one_of_many: bool = False  # many were tried on a few integers: one may hold by chance
+    is_one_of_many: bool = False  # many rules were tried on few integers: one may hold by chance
     min_failing_cases: int = 1  # cases of the question, without extra inputs
 
 
@@ -95,7 +96,7 @@ def confirmed_rules(rules: Iterable[Rule], failing: Sequence[Observation]) -> li
 
 
 def is_refuted(rule: Rule, right: Iterable[Observation]) -> bool:
-    """Return True if a case is right that the rule would make wrong."""
+    """Return True if some result is right that would be wrong if the rule were true of it."""
     contradicts = rule.contradicts_right_result
     return contradicts is not None and any(_passes(contradicts, o) for o in right)
 
@@ -395,6 +396,7 @@ def ratio_of_arrays(array: Array, other: Array) -> float:
 
 
 def _ratio_at_largest(array: Array, other: Array) -> float:
+    """Return the ratio of two arrays at the largest finite entry of the second."""
     magnitudes = np.where(np.isfinite(other), np.abs(other), 0.0)
     index = np.unravel_index(int(np.argmax(magnitudes)), other.shape)
     return float(array[index] / other[index])
@@ -492,7 +494,11 @@ def _has_right_sum(axes: tuple[int, ...], observation: Observation) -> bool:
 
 
 def place_rules(proposer: Observation) -> Iterator[Rule]:
-    """Yield rules that exactly the entries in a place are wrong here, and no others anywhere."""
+    """Yield rules that a result is wrong only in one place, such as its first row.
+
+    In the proposer exactly the entries in that place are wrong.  In other observations no entry
+    outside of it may be wrong.
+    """
     for place, mask in _places(proposer).items():
         if np.array_equal(mask, proposer.wrong_entries):
             yield Rule(
@@ -652,7 +658,8 @@ def is_right_to_digits(observation: Observation, digits: int) -> bool:
 def _is_nearly_right(digits: int, observation: Observation) -> bool:
     if not is_right_to_digits(observation, digits):
         return False
-    return not np.array_equal(*observation.returned_and_expected)  # then only the type is wrong
+    # If all numbers are equal, only the type is wrong.
+    return not np.array_equal(*observation.returned_and_expected)
 
 
 def type_rules(proposer: Observation) -> Iterator[Rule]:

@@ -33,7 +33,7 @@ MAX_READABLE_ENTRIES = 12  # entries of all inputs together: such a case needs n
 def shrink_counterexamples(
     evaluation: Evaluation, checks: Sequence[CheckResult]
 ) -> tuple[CheckResult, ...]:
-    """Return the results of checks; the first that fails by an entry shows a smaller input."""
+    """Return the results of checks; the first one with a wrong entry shows a smaller input."""
     specs = {check.id: check for check in evaluation.question.spec.checks}
     results = list(checks)
     for index, result in enumerate(results):
@@ -47,7 +47,7 @@ def shrink_counterexamples(
 
 
 def _fails_by_entry(check: Check, result: CheckResult) -> bool:
-    """Return True if a check that counts fails by one entry of a result."""
+    """Return True if a required check fails because an entry of a result is wrong."""
     kind = registry.kind_named(check.kind)
     mismatch = result.mismatch
     if result.verdict is not Verdict.FAIL or result.stretch:
