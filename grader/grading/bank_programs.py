@@ -46,8 +46,8 @@ class _ProgramSource(NamedTuple):
 class BankPrograms(Closeable):
     """The reference and the variants of a question, and their results.
 
-    The reference has a separate worker, because the memory of its process is compared with a
-    submission's, and a variant may leave something behind in its own.
+    The reference has a worker of its own, for two reasons: the memory of its process is compared
+    with a submission's, and a variant may leave something behind in its process.
 
     Each method that loads a program raises BankProgramError if it cannot be loaded.
     """
@@ -59,8 +59,8 @@ class BankPrograms(Closeable):
         self.secret_draw = new_secret_draw()  # for all grades that measure no speed
         self._seeds: list[int] = []  # with remembered outcomes, the latest last
         self._pool = workers
-        self._workers: dict[str, WorkerClient] = {}  # reference, variants, examined
-        self._programs: dict[str, RemoteProgram] = {}  # loaded ones, except for examined ones
+        self._workers: dict[str, WorkerClient] = {}  # by use: reference, variants, examined
+        self._programs: dict[str, RemoteProgram] = {}  # by name, without those of an audit
         self._deadline: Deadline | None = None
         self._slowest_ended = 0.0  # seconds, of the reference's workers that have ended
 
@@ -116,7 +116,7 @@ class BankPrograms(Closeable):
         file: str,
         parts: int | None,
     ) -> Evaluation:
-        """Return an evaluation of any program of the bank; the session has the same method."""
+        """Evaluate any program of the bank; see `JudgingSession.evaluate_bank_program`."""
         self.restore_reference()
         self._renew("examined")
         program = self._new_program("examined", name, sources)
@@ -126,7 +126,7 @@ class BankPrograms(Closeable):
         return evaluation
 
     def new_evaluation(self, program: RemoteProgram, seed: int) -> Evaluation:
-        """Return an evaluation of a program that has not been in one."""
+        """Return a new evaluation of a program; only the latest seeds stay remembered."""
         if seed not in self._seeds:
             self._seeds.append(seed)
             if len(self._seeds) > MAX_REMEMBERED_SEEDS:
@@ -200,7 +200,7 @@ class BankPrograms(Closeable):
         program = self._programs.get(name)
         if program is None:
             program = self._new_program(use, name, source.sources)
-            # The lines of a program of several layers are not those of one file.
+            # A program of several layers has no single file whose lines its errors could name.
             if name == "reference" and source.file:
                 is_python = source.file.endswith(".py")
                 program.filename = source.file if is_python else f"./{source.file}"
@@ -358,8 +358,8 @@ def checks_using_case(question: Question, case: str, parts_asked: int) -> list[C
 def case_inputs(question: Question, case: str, run: str, seed: int) -> Inputs:
     """Return the inputs of a run on a case, by name, as a grade with that seed draws them.
 
-    Each is the fields of a `protocol.Input`.  The reference is started only if an input is shaped
-    like a result.
+    Each value has the fields of a `protocol.Input`.  The reference is started only if an input is
+    shaped like a result.
 
     Raises:
         BankProgramError: They cannot be drawn.

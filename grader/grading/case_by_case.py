@@ -48,7 +48,7 @@ class CaseFinding:
     subject: str = ""  # what differs ("grad_x"), to count the cases with the same subject
     figures: Mapping[str, float] = field(default_factory=dict)  # measured numbers by name
     effect: bool = False  # only a side effect of a call is wrong
-    always_decides: bool = False  # a stretch check decides, too, if it has such a finding
+    always_decides: bool = False  # with such a finding even a stretch check fails the submission
 
     @classmethod
     def for_pass(cls, sentence: str = "", **figures: float) -> CaseFinding:
@@ -196,7 +196,7 @@ def _call_text(evaluation: Evaluation, case: CaseRecipe, run: str, result: str) 
 
 
 def _call_of_step(step: Step, drawn: Mapping[str, Any]) -> str:
-    """Return the call of a step with its values; empty if one is no scalar."""
+    """Return the call of a step with its argument values; empty if one is not a scalar."""
     arguments = []
     for argument in step.arguments:
         value = argument.literal

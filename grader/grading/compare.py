@@ -100,8 +100,8 @@ def compare_result(
         observed: Its value.
         expected: The expected value.
         exact: Values must be equal.
-        zeros: Values must be exactly zero wherever the expected ones are, if those stay zero when
-            the inputs are nudged: such a zero is structural, no accident of numbers that cancel.
+        zeros: An entry must be exactly zero if the expected one is, and stays zero when the inputs
+            are nudged. Other zeros only come from numbers that happen to cancel.
     """
     native = expected.native
     if isinstance(native, (np.ndarray, Tensor)):
@@ -174,7 +174,7 @@ def _compare_arrays(
 
 
 def _nonfinite_mismatch(result: str, actual: Array, expected: Array) -> ResultMismatch | None:
-    """Return a mismatch if NaN or infinity stands in place of a number, or a number for those."""
+    """Return a mismatch if NaN or an infinity is unexpected, missing, or not the expected one."""
     wrong = np.where(np.isfinite(expected), ~np.isfinite(actual), ~_equal_entries(actual, expected))
     mismatch = mismatch_of_entries(result, actual, expected, wrong)
     if mismatch is None:
@@ -291,7 +291,7 @@ def _compare_with_float(
 def mismatch_of_entries(
     result: str, actual: Array, expected: Array, wrong: Array, allowed: Array | float | None = None
 ) -> ResultMismatch | None:
-    """Return a mismatch if any entries are wrong; it points at the first of the worst.
+    """Return a mismatch if any entries are wrong; it points at the entry that is furthest off.
 
     All arrays have one shape; `allowed` is None if entries have to be equal.
     """

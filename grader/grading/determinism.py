@@ -50,9 +50,10 @@ def depends_on_earlier_calls(
 ) -> bool:
     """Return True if the submission is wrong on a case only because of an earlier call.
 
-    Then `results` (default: all that some check needs) are right and always the same if nothing was
-    called before, but always wrong after a call on the same case, or after the calls that came
-    before it in the grade.  Returns False if this takes more than half a second of CPU time.
+    The submission is run again in fresh modules.  The answer is True if `results` (default: all
+    that some check needs) are right and always the same when nothing was called before, and always
+    wrong after one of two histories: a call on the same case, or the calls that came before it in
+    the grade.  If this takes more than half a second of CPU time, the answer is False.
 
     Raises:
         WorkerError: The submission's process did not survive.

@@ -46,7 +46,7 @@ MAX_BATCH_INPUTS = 32  # inputs of one request
 MAX_BATCH_RUNS = 64  # runs of several programs in one request
 FIRST_SECRET = 2  # lower draw indices give the same inputs to everybody with the same seed
 MAX_QUOTED_LENGTH = 200  # characters of an exception's message
-NOT_PLAIN = 10_000  # added to the size of a case that is shown after those in the usual format
+NOT_PLAIN = 10_000  # added to the sort key of a case in an unusual dtype or layout: shown last
 
 
 class BankProgramError(Exception):
@@ -174,7 +174,10 @@ class Evaluation:
         return value
 
     def _memory_slot(self, program: RemoteProgram | None, key: Key, draw_index: int) -> MemorySlot:
-        """Return where a value is remembered; values of a secret draw last until the next one."""
+        """Return where a value is remembered.
+
+        A value for a secret draw is forgotten at the next secret draw, unless `keeps_secret_draw`.
+        """
         full_key = (self.seed, "" if program is None else program.name, *key, draw_index)
         if draw_index >= FIRST_SECRET and not self.keeps_secret_draw:
             if self._secret_memory[0] != draw_index:
@@ -227,8 +230,8 @@ class Evaluation:
     def display_order(self, case: CaseRecipe) -> tuple[int, int]:
         """Return the sort key of a case: its number of drawn entries, then the order of the file.
 
-        A case of written numbers and words comes first; one that differs from another only in
-        dtype or layout comes after all cases in the usual format.
+        A case without arrays comes first.  A case in another dtype or layout, or with only empty
+        arrays, comes after all others.
         """
         size = entry_count(case)
         has_arrays = any(recipe.is_array for recipe in case.inputs.values())
@@ -377,7 +380,7 @@ class Evaluation:
 
     @property
     def wanted_results(self) -> Mapping[str, tuple[str, ...]]:
-        """By run, the results that some check needs."""
+        """Names of the results that some check needs, by run."""
         if self.parts_asked not in self._wanted:
             wanted: dict[str, dict[str, None]] = {run: {} for run in self.question.runs}
             for check in self.checks:
@@ -428,7 +431,7 @@ class Evaluation:
             self.calls_made.append((run, case))
 
     def plant_outcome(self, run: str, case: CaseRecipe, outcome: Outcome) -> None:
-        """Put results in the place of the submission's."""
+        """Remember results as if the submission had returned them."""
         memory, key = self._memory_slot(self.submission, self._outcome_key(run, case, NATIVE), 0)
         memory[key] = outcome
 
@@ -460,7 +463,7 @@ class Evaluation:
     ) -> None:
         """Ask for a case together with the cases of all checks on its run.
 
-        In another mode than the native one, the other float64 cases are left out: most need none.
+        In a mode other than `NATIVE`, the other float64 cases are left out: few of them need it.
         """
         names: set[str] = set()
         for check in self.checks:
@@ -485,7 +488,7 @@ class Evaluation:
         draw_index: int = 0,
         want: Sequence[str] = (),
     ) -> None:
-        """Run programs of one worker on the small ones of some cases, in few requests.
+        """Run programs of one worker on the cases that are small, in few requests.
 
         `outcome` then has the results in `want`, or those that some check needs.  Cases that cannot
         be drawn are left out; they are reported when they are needed.  A program that does not
@@ -539,7 +542,7 @@ class Evaluation:
     ) -> list[Outcome | ProgramError]:
         """Return the outcomes of programs of one worker; the last ones may be missing.
 
-        Returns an empty list if their process does not survive; they are in a new one then.
+        Returns an empty list if their process does not survive; then they are loaded in a new one.
         """
         first, *others = programs
         is_bank_program = self._is_bank_program(first)

@@ -16,7 +16,7 @@ from grader.model.report import Bar, Bars, Entries, Grids, Panel
 from grader.model.spec import Show
 
 MAX_SLICE_SHAPE = (8, 12)  # rows and columns of a slice: more cannot be taken in at a glance
-MAX_UNASKED_ENTRIES = 16  # entries of an input that is shown though the question does not ask
+MAX_UNASKED_ENTRIES = 16  # entries of an input that is shown although `show` does not name it
 MAX_ENTRIES = 512  # entries of a result that goes into a report as a whole: 20 KB of JSON
 
 Index = tuple[int, ...]
@@ -124,7 +124,10 @@ def _panel(
     wrong: Array | None = None,
     focus: Collection[tuple[int, int]] | None = None,
 ) -> Panel:
-    """Return at most `MAX_SLICE_SHAPE` entries around one; point at `focus` (default: that one)."""
+    """Return a slice of at most `MAX_SLICE_SHAPE` around an index.
+
+    Entries in `focus` are highlighted (default: the entry at the index).
+    """
     full_shape = array.shape
     places = [str(position) for position in index]
     axes = _shown_axes(array.shape, 2 if focus else 1)
@@ -168,7 +171,7 @@ def _panel(
 
 
 def _shown_axes(shape: Index, kept: int) -> list[int]:
-    """Return the last axes, as many as are kept, and all others that are longer than 1."""
+    """Return the last `kept` axes, and every other axis that is longer than 1."""
     first_kept = max(len(shape) - kept, 0)
     return [axis for axis, length in enumerate(shape) if axis >= first_kept or length > 1]
 

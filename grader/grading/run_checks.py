@@ -26,7 +26,8 @@ def run_checks(
     """Run the checks, except for those that are skipped; return results in the question's order.
 
     The next part is asked when the earlier ones of `counted_parts` (default: all) pass.  `progress`
-    is called before each check that runs, with its number and the number of checks.
+    is called before each check that runs, with its number and the number of checks.  `on_failure`
+    is called after each check that fails.
 
     Raises:
         BankProgramError: The reference or the spec fails, or takes too long.
@@ -87,7 +88,10 @@ def missing_functions_note(
 def _missing_functions_of_part(
     evaluation: Evaluation, part: int, check: Check
 ) -> SubmissionProblem | None:
-    """Return which functions of a check's part are missing; of answers, those of the check."""
+    """Return which functions of a check's part are missing.
+
+    In a file of answers only the functions that the check itself runs count.
+    """
     question = evaluation.question
     submission = evaluation.submission
     loaded = submission.loaded

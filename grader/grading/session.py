@@ -70,7 +70,7 @@ class GradeOptions:
     lenient: bool = False
     literal: bool = False  # read answers literally: `37 users` is no number
     # The version that passed the earlier parts; a submission with the same code is `unchanged`.
-    # Without one, the starter is compared; see `worker.syntax`.
+    # If empty, the starter is compared; see `worker.syntax`.
     passed_version: bytes = b""
 
 
@@ -80,7 +80,7 @@ DEFAULT_OPTIONS = GradeOptions()
 class JudgingSession(Closeable):
     """Grades submissions of one question, one after another.
 
-    `explain` is for a subclass above this room, `grader.explain.session.GradingSession`.  A session
+    It explains nothing: the subclass `grader.explain.session.GradingSession` does.  A session
     serves one thread at a time; threads that grade side by side need a session each.
     """
 
@@ -127,7 +127,7 @@ class JudgingSession(Closeable):
         filename: str = "submission.py",
         options: GradeOptions = DEFAULT_OPTIONS,
     ) -> Report:
-        """Grade a submission: any act of it leads to a verdict in the report, not to an exception.
+        """Grade a submission.  Its faults lead to a verdict in the report, never to an exception.
 
         Raises:
             RuntimeError: Another thread is using the session, or it is closed.
@@ -229,7 +229,7 @@ class JudgingSession(Closeable):
             [source],
             support,
             filename,
-            # The first calls of torch load what the reference has loaded before.
+            # The first calls with torch load code, so the reference's calls set no limit for them.
             slowest_call=None if worker.torch else self.bank.slowest_call,
             untrusted=True,
             keeps_partial_load=options.lenient,
@@ -300,7 +300,10 @@ class JudgingSession(Closeable):
             return self.explain(evaluation, report)
 
     def _choose_measuring(self, evaluation: Evaluation, *, measures_stretch: bool) -> None:
-        """Set what an evaluation measures; without races the reference needs one secret draw."""
+        """Set if an evaluation measures stretch checks.
+
+        If not, it uses the secret draw of the session, for which the reference runs only once.
+        """
         evaluation.measures_stretch = measures_stretch
         evaluation.keeps_secret_draw = not measures_stretch
         evaluation.secret_draw = self.bank.secret_draw

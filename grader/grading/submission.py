@@ -72,7 +72,7 @@ def submission_program(
     *,
     literal: bool = False,
 ) -> bytes | SubmissionProblem:
-    """Return the program that a file stands for.  A problem with it counts as no attempt.
+    """Return the program that a file stands for, or a problem, which does not count as an attempt.
 
     Args:
         submission: The bytes of the file.
@@ -149,7 +149,8 @@ def load_submission(
         program: The submission, not loaded yet.
         question: The question it answers.
         required: Names and signatures, of which the file must define at least one.
-        check_support_code: Called if the driver or a helper fails; it loads the reference with it.
+        check_support_code: Called if the driver or a helper fails; it loads the reference with
+            them, to find out who is to blame.
 
     Raises:
         BankProgramError: The driver or a helper fails with the reference, too.
@@ -184,7 +185,7 @@ def _load_without_ipython(program: RemoteProgram, names: Sequence[str]) -> Loade
 
 
 def load_exception_notes(program: RemoteProgram) -> tuple[str, ...]:
-    """Return a note on each exception of a file that counts as far as it was loaded."""
+    """Return a note on each exception of loading, if what was defined before it counts."""
     if program.loaded is None:
         return ()
     source = program.sources[-1]

@@ -1,16 +1,18 @@
 """The expected value of a result, and the allowed band: how far each entry may be from it.
 
-A result has three sizes.  Its *scale* S is its largest magnitude.  The *effect* on an entry is the
+A result has three sizes.  Its *scale* S is its largest magnitude.  The *effect* on an entry is its
 change if every input moves by one unit in its last place.  The *input scale* is the size of the
 inputs that the result is computed from.  docs/adr/0003-tolerance.md has the measurements.
 
-- The band is 1e-10 of S in float64 or, in any dtype, 16 times (the largest effect + 4 ulp of S).
+- The common band is 16 x (largest effect + 4 ulp of S).  In float64 it is at least 1e-10 S.
 - In float64 the band of an entry is at most 1e-6 of the entry's own size: its magnitude or, if
-  numbers cancel in it, its effect in ulp.  But it is at least 16 times its own effect and 1024 ulp
-  of S, because right algorithms err by the norm (a transform, a blocked product).
-- The band is at least 1024 ulp of the input scale, in float32 16 ulp.  A result below 1e-11 of the
-  input scale only has to be below 1e-10 of it: it is 0, or 1e-74, because numbers cancel, and they
-  need not cancel to the last bit in another way of computing.
+  numbers cancel in it, its effect / ulp.  This limit never goes below 16 x the entry's effect or
+  1024 ulp of S, because the errors of right algorithms follow the norm (a transform, a blocked
+  product).
+- The band is at least 1024 ulp of the input scale (16 ulp in float32).
+- If S is below 1e-11 of the input scale, the result is what is left when numbers cancel: 0, or
+  1e-74.  It need not agree to the last bit.  So its band is at least 1e-10 of the input scale
+  (64 ulp in float32).
 
 The values of float32 and bfloat16 cases are computed in float64 on the rounded inputs, so an answer
 more accurate than the reference's own dtype is never wrong.
@@ -44,7 +46,7 @@ RELATIVE_64 = 1e-10
 RELATIVE_BF16 = 3e-2
 SAFETY = 16.0  # right code measured up to 3.6 units of the rounding effect over ten workloads
 ULPS = 4.0
-OWN_SIZE_SHARE = 1e-6  # part of an entry's own size that a band due to other entries may be
+OWN_SIZE_SHARE = 1e-6  # the common band of an entry is at most this share of its own size
 NORM_ULPS = 1024.0  # ulp of the largest entry by which a small one may be off
 UNIT_64 = 2.0**-52
 VANISHING_SHARE = 1e-11  # of the input scale: a smaller result is left over from cancellation
@@ -154,7 +156,7 @@ class ExpectedResult:
         )
 
     def nudged_floats(self) -> list[Array]:
-        """Return the real numbers in the nudged values that still have the expected shape."""
+        """Return the nudged values as floats, without those whose shape has changed."""
         shape = as_real_array(to_array(self.precise)).shape
         moved = [to_floats(value) for value in self.nudged()]
         return [array for array in moved if array is not None and array.shape == shape]
@@ -165,9 +167,9 @@ def input_scale(
 ) -> float:
     """Return the size of the inputs of a result, in the result's own unit as far as it is known.
 
-    A gradient is linear in an incoming gradient (an input called grad_...), so that size counts in
-    full.  Other inputs count only if they are below 1: a result computed from logits of 1e30 may be
-    a probability.
+    It is the product of two sizes, each that of the smallest input.  A gradient is linear in an
+    incoming gradient (an input called grad_...), so the size of that counts in full.  Other inputs
+    count only if they are below 1: a result computed from logits of 1e30 may be a probability.
     """
     names = run_inputs(steps_producing(evaluation.steps(run), result))
     drawn = evaluation.drawn_inputs(case, draw_index)
@@ -203,7 +205,8 @@ def expected_result(
 ) -> ExpectedResult:
     """Return the reference's result, with the means to find how far rounding may move it.
 
-    The tolerance is the check's.  Without a check it is what any check allows for the result.
+    The tolerance is the check's.  Without a check, it is the first that any check states for the
+    result.
     """
 
     def reference_value(mode: str) -> Value:

@@ -1,9 +1,9 @@
 # ruff: noqa: F401
 """Programs, cases and results of an evaluation, as kinds of checks use them (`base.api`).
 
-`kinds/base.py` imports this module when a kind first uses a name.  A spec needs the keys of its
-kinds, and listing questions must not load numpy.  Separate files for keys and for judging would
-avoid that, but they would divide each kind, and one file has everything about it.
+`kinds/base.py` imports this module only when a kind first uses a name of it.  Reading a spec
+imports the files of its kinds, for their keys, and must not load numpy.  Each kind could have one
+file for its keys and another for judging, but one file with everything about a kind reads better.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from grader.sandbox.worker.wire import Opaque, Tensor
 
 Value: TypeAlias = Any  # an argument or a result: a number, a text, an array, a container
 
-# Relative to the largest entry: two ways of writing one idea differ by less, two ideas by more.
+# Share of the largest entry.  Two programs with the same idea differ by less, two ideas by more.
 RELATIVE_TOLERANCES = {"float64": 1e-9, "float32": 1e-4, "bfloat16": 5e-2, "float16": 5e-2}
 
 # Modes of encoding an input.
@@ -122,9 +122,9 @@ def _with_article(dtype: str) -> str:
 
 
 def same_value(a: Value, b: Value, dtype: str = "float64", *, exact: bool = False) -> bool:
-    """Return True if two results are equal, except for what two ways of computing differ by.
+    """Return True if two results are equal, up to the rounding of two ways of computing.
 
-    This tells ideas apart; `compare` judges.
+    This tells ideas apart; the module `compare` judges.
 
     Args:
         a: One result.

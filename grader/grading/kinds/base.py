@@ -1,8 +1,8 @@
 """The base class of a kind of check, and a trial of a check on one case.
 
-Everything that the program knows about a kind stands in one class; `registry` finds it by its name.
-What follows from the keys alone, such as the results and names that a check needs, is a matter of
-the keys, which derive from `grader.model.spec.Check`.
+A kind has two classes.  Its `Kind` judges, and holds every other fact about the kind; `registry`
+finds it by name.  Its *keys*, a subclass of `grader.model.spec.Check`, hold the YAML of one check,
+and what follows from that alone: the results that the check needs, the names that it mentions.
 """
 
 from __future__ import annotations
@@ -123,15 +123,15 @@ class Kind(Generic[K]):
     keys: type[K]  # with `kind: Literal[...]`, the name of the kind
 
     needs_torch: ClassVar[bool] = False  # it uses the autograd graph
-    without_torch: ClassVar[bool] = False  # it does not see what torch allocates
-    needs_drawn_inputs: ClassVar[bool] = False  # a submission could remember fixed ones
-    judges_values: ClassVar[bool] = False  # of results: zeros or ones should not pass
-    is_law: ClassVar[bool] = False  # it holds for all values, so other checks see a fault first
-    compares_final_value_only: ClassVar[bool] = False  # of a series, in place of each value
+    without_torch: ClassVar[bool] = False  # for numpy only: it cannot see what torch allocates
+    needs_drawn_inputs: ClassVar[bool] = False  # a submission could remember results of fixed ones
+    judges_values: ClassVar[bool] = False  # it judges values of results: zeros should not pass
+    is_law: ClassVar[bool] = False  # a law that right results obey, without expected values
+    compares_final_value_only: ClassVar[bool] = False  # it ignores the other values of a series
     hides_expected: ClassVar[bool] = False  # an estimate: no expected value is shown before a pass
-    is_timed: ClassVar[bool] = False  # an audit tries only the reference, and never mutants
+    is_timed: ClassVar[bool] = False  # it measures time: an audit runs it on the reference only
     stops_late: ClassVar[bool] = False  # a call that hangs is stopped late
-    is_slow_to_observe: ClassVar[bool] = False  # the other kinds rule most ideas out before
+    is_slow_to_observe: ClassVar[bool] = False  # diagnosis observes it after the other kinds
     shows_measurement: ClassVar[bool] = False  # a passing report has a line on the measurement
     always_reported: ClassVar[bool] = False  # a failure has a line of its own
     missed_stretch_word: ClassVar[str] = "missed"  # the word for a stretch that is not reached
@@ -183,7 +183,10 @@ class Kind(Generic[K]):
         return type(self).observe is not Kind.observe and self.decides_on_every_machine(check)
 
     def observe(self, trial: CaseTrial[K]) -> Any:  # noqa: ANN401
-        """Return what the submission shows on one case: a result, a `Count`, a text or None."""
+        """Return the value by which diagnosis compares programs on one case.
+
+        It is a result, a `Count`, a text or None.  Default: the first side effect.
+        """
         return next(trial.side_effects(trial.submission_outcome), None)
 
     def budget_share(self, trial: CaseTrial[K]) -> float | None:  # noqa: ARG002

@@ -2,15 +2,14 @@
 
 `gradcheck`: gradients agree with numerical differences of the *reference's* forward.  The
 submission's own forward cannot be used, because it may be wrong in the same way as its backward.
-If the function has kinks (a maximum), inputs keep their distance from them and the step stays below
-it.  The tolerance is 1e-7 of the largest gradient plus 20 times the estimated error of the
-difference itself.
+If the function has kinks (a maximum), the step is smaller than the distance of the inputs from
+them.  The tolerance is 1e-7 of the largest gradient, plus 20 times the estimated error of the
+numerical difference.
 
-`conservation`: a sum of a result along some axes equals that of an input or of another result of
-the same submission, or a number: every gradient that comes into a pooling window leaves it, merged
-weights give the same results as unmerged ones.  The law holds at ties and kinks too, where no
-difference exists.  The tolerance is 1e-7 of the terms of both sums, or the dtype's precision if
-that is coarser.
+`conservation`: the sum of a result along some axes equals a number, or the same sum of an input or
+of another result of the same submission.  For example, every gradient that enters a pooling window
+leaves it.  The law holds at ties and kinks too, where no numerical difference exists.  The
+tolerance is 1e-7 of the terms of both sums, or the dtype's precision if that is coarser.
 
 Neither tolerance is smaller than the rounding error of the numbers that go into a result.
 """
@@ -149,7 +148,7 @@ def _gradient_tolerance(
 
 
 def _differences(trial: CaseTrial[GradcheckCheck]) -> Mapping[str, Mapping[str, api.Array]]:
-    """Return the numerical gradient of <cotangent, loss> and its estimated error by input."""
+    """Return, by input, the numerical gradient of <cotangent, loss> and its estimated error."""
     evaluation = trial.evaluation
     check = trial.check
     case = trial.case

@@ -3,9 +3,9 @@
 Both programs run the same fresh inputs in alternating order.  Each pair of runs tells whether the
 submission took more than the allowed multiple.  The check stops when one side leads by five: a
 sequential probability ratio test with p = 0.2 against 0.8 and both errors at 1e-3 (Wald,
-"Sequential Analysis", 1947).  A pair that is off by a factor of three or more counts twice: the
-odds that load caused it are below 1 in 16, the square of the evidence of one pair.  If the pairs
-run out first, the check is *inconclusive*, which fails nobody.
+"Sequential Analysis", 1947).  A pair that is off by a factor of three or more counts twice, because
+it is as strong as the evidence of two pairs: the odds that load caused it are below 1 in 16.  If
+the pairs run out first, the check is *inconclusive*, which fails nobody.
 
 Time is CPU time of the worker's process, read from outside, minus the cost of the exchange, which
 is measured on the trusted worker.  Machine load changes it by a few per cent.  All threads count:
@@ -97,6 +97,7 @@ class PerformanceKind(Kind[PerformanceCheck]):
 
 
 def _decide(race: Race, case: api.Case) -> api.CaseFinding:
+    """Return the finding of a race that has ended; without a decisive lead it is inconclusive."""
     ratio = statistics.median(race.ratios)
     figures = {"ratio": ratio}
     line = f"{format_ratio(ratio)} the reference's CPU time, {format_ratio(race.allowed)} allowed"

@@ -59,7 +59,7 @@ def question_schema() -> str:
 
 
 def _with_checked_names(value: Any) -> Any:  # noqa: ANN401 any JSON value
-    """Return a schema that refuses names outside their pattern, which pydantic's allows."""
+    """Return a schema that refuses names outside their pattern; the schema of pydantic does not."""
     if isinstance(value, list):
         return [_with_checked_names(item) for item in value]
     if not isinstance(value, dict):

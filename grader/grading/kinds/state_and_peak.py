@@ -1,4 +1,4 @@
-"""Kinds whose worker counts during a run, and two that count bytes: `state` and `peak`.
+"""The kinds `state` and `peak`, and base classes of all kinds that judge a count of the worker.
 
 The counts are the same on every machine, and are judged without tolerance.  They come from the
 process in which the submission runs, which could forge them.
@@ -22,7 +22,7 @@ from grader.model.spec import Amount, Name, NameReference, yaml_key
 
 
 class CountedKind(Kind[K]):
-    """Judge a count by the worker."""
+    """Judge a number that the worker counts while the submission runs."""
 
     stops_late = True
 
