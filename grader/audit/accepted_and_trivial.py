@@ -1,8 +1,9 @@
 """Try right programs that must pass, and trivial answers that must not.
 
 A question that rejects right solutions is worse than one that accepts wrong ones.  It may come with
-solutions in other *styles* (`accepted`).  The audit derives more styles from the reference.  They
-are right by construction if values are compared; budgets of bytes or FLOPs are another matter.
+solutions in other *styles* (`accepted`).  The audit derives more styles from the reference.  Their
+values are right by construction.  They may exceed budgets of bytes or FLOPs, so only the checks
+that judge values run on them.
 
 A question that accepts zeros proves nothing.  So *trivial answers* are derived from the reference
 as well (`audit/stand_ins.py`).  One seed is enough for them, because they hardly depend on it.
@@ -192,7 +193,7 @@ def _rejections(
 
 
 def _cause(result: CheckResult) -> object:
-    """Return what tells the cause of a result from others: an exception, or else the check."""
+    """Return a value that is equal for results with one cause: an exception, or the check's id."""
     raised = result.raised
     if raised is None:
         return result.id

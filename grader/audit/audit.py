@@ -1,7 +1,7 @@
 """Audit a question: right programs pass, wrong ones do not, and every wrong idea is named.
 
-Every program goes through every check, even through those that a grade would skip.  So the audit
-learns what each check can tell.  What a grade would have skipped is worked out afterward.
+Every program goes through every check, even through those that a grade would skip, so that the
+audit learns what each check can tell.  It then works out which checks a grade would have skipped.
 """
 
 from __future__ import annotations
@@ -62,12 +62,13 @@ from grader.model.question import Question
 
 MAX_LISTED_TODOS = 5
 MAX_LISTED_LINE_CHARS = 80  # of a line of a log
-# The first part is read in a minute.
+# A candidate should be able to read part 1 in a minute.
 MAX_PROMPT_WORDS = 90
 MAX_FIRST_CLAUSES = 6
 
 WIDE_TOLERANCE = 0.05  # relative: GB for GiB is 6.9 % off, and must be wrong
-BUDGET_FACTOR = 1.5  # a budget is this much above right solutions, unless a wrong idea is nearer
+# A budget should be this many times what right solutions take, unless a wrong idea takes less.
+BUDGET_FACTOR = 1.5
 MIN_NAMED_SHARE = 0.9  # of the ideas that are planted in accepted solutions
 
 # Tolerances of numbers in a log: machines round in different ways.
@@ -87,10 +88,10 @@ class AuditPlan:
     at_most: int | None = None  # mutants of a question (default: all)
     strict: bool = False  # a remark fails the audit, too
     everything: bool = False  # prove all questions, also those with a current proof
-    mine: bool = False  # believe the proofs of any bank
+    mine: bool = False  # believe the proofs in any bank, because they are the user's own
     write: bool = False  # write the new proofs
-    write_killed_by: bool = False  # for ideas without killed_by
-    jobs: int = 1  # questions at once
+    write_killed_by: bool = False  # write killed_by for ideas that have none
+    jobs: int = 1  # number of questions that are audited at once
 
 
 # -- several questions ----------------------------------------------------------------------------
@@ -187,7 +188,8 @@ class _QuestionAudit:
         self.accepted_budgets: dict[str, Mapping[str, float]] = {}
         self.planted: PlantingResult | None = None
         self.reference_doubts: list[str] = []
-        self.rejections: list[str] = []  # of right programs, and what else is wrong besides checks
+        # Sentences on right programs that are rejected, and on faults that are not in the matrix.
+        self.rejections: list[str] = []
         self.notes = [
             f"{check.id} was run on the reference only"
             for check in question.spec.checks
@@ -240,7 +242,7 @@ class _QuestionAudit:
         self.progress(f"{self.question.id}: {line}")
 
     def _fill_matrix(self, session: GradingSession) -> None:
-        """Run every check on every program; only on the reference, once it does not pass.
+        """Run every check on every program; only on the reference, as soon as it does not pass.
 
         Raises:
             BankProgramError: one of them cannot be run.
@@ -291,7 +293,7 @@ class _QuestionAudit:
             )
 
     def _problems(self, budgets: Iterable[Budget]) -> list[str]:
-        """Return all problems, doubts of the reference first: others may follow from them."""
+        """Return all problems.  Doubts about the reference come first: others may follow."""
         problems = self.matrix.problems()
         if not self.matrix.is_sound:
             return problems
@@ -331,7 +333,10 @@ class _QuestionAudit:
 def _doubts_of_reference(
     question: Question, accepted: Sequence[AcceptedSolutionResult], repair_problems: Sequence[str]
 ) -> list[str]:
-    """Return a sentence if the reference is likely wrong: of two or more others none passes."""
+    """Return a sentence if the reference is likely wrong.
+
+    That is so if there are at least two other solutions, and it rejects all of them.
+    """
     names = [f"accepted {result.name}" for result in accepted]
     if question.repair and not question.spec.starter:
         names.append("the repair of the starter")

@@ -24,7 +24,7 @@ MIN_ONE_SIGN_ENTRIES = 6  # fewer entries may have one sign by chance
 _PIECE_SIZE_NAME = re.compile(r"block|chunk|group|tile|segment|stride|window|micro|page|head")
 
 Array = np.ndarray[Any, Any]
-PossibleFeatures = Iterator[tuple[object, str, str]]  # true if it holds; its kind; its text
+PossibleFeatures = Iterator[tuple[object, str, str]]  # true if the input has it; its kind; its text
 
 
 class Feature(NamedTuple):
@@ -45,10 +45,10 @@ def features_of(
     """Return the features of the inputs with these names.
 
     Args:
-        evaluation: holds all cases of the question.
+        evaluation: evaluation that holds all cases of the question.
         case: the case that the inputs belong to.
-        drawn: values of its inputs.
-        names: inputs to look at.
+        drawn: values of all inputs of the case, by name.
+        names: the inputs whose features are returned.
     """
     features: dict[tuple[str, str], str] = {}
     if case.dtype != "float64":

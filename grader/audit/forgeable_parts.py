@@ -1,4 +1,4 @@
-"""Find parts that a wrong program passes if it knows what can be known in advance.
+"""Find parts that a wrong program can pass with results that are known in advance.
 
 A driver runs in the process of the submission.  The submission can replace it by recorded results
 of an earlier grade.  The audit plays such a submission: it takes a wrong program and corrects the
@@ -71,9 +71,9 @@ def _required_checks(question: Question, part: int) -> list[Check]:
 
 
 def forgeable_parts(session: GradingSession, seed: int) -> Iterator[str]:
-    """Yield a sentence on each part that a program passes with values known in advance.
+    """Yield a sentence on each part that a wrong program passes with values known in advance.
 
-    The program passes the parts before it.
+    If possible, that program is one that passes the earlier parts.
 
     Raises:
         BankProgramError: the reference fails.
@@ -103,7 +103,7 @@ def forgeable_parts(session: GradingSession, seed: int) -> Iterator[str]:
 
 
 def _has_empty_inputs(evaluation: Evaluation, check: Check) -> bool:
-    """Return True if the inputs of a check are arrays without entries: there are no others."""
+    """Return True if all inputs of a check are empty arrays, so that no seed can change them."""
     inputs_by_case = [evaluation.drawn_inputs(case) for case in evaluation.cases_of(check)]
     names = run_inputs(evaluation.steps(check.run))
     sizes = [np.size(inputs[name]) for inputs in inputs_by_case for name in names]
@@ -193,7 +193,7 @@ def _failing_cases(
 
 
 def _judged_elsewhere(evaluation: Evaluation) -> RemoteProgram:
-    """Return the reference as if it were a submission: another process judges its results."""
+    """Return the reference set up like a submission: another process runs its steps of judge."""
     return replace(evaluation.reference, judge_program=lambda: evaluation.reference)
 
 

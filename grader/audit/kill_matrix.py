@@ -119,7 +119,7 @@ class AuditedProgram:
         )
 
     def _cell(self, check: str) -> MatrixCell:
-        """Return what one check made of the program on all seeds."""
+        """Return the cell for one check: its verdicts on the program over all seeds."""
         verdicts = {result.results[check].verdict for result in self.seed_results}
         if verdicts == {Verdict.SKIPPED}:
             return MatrixCell.NOT_RUN
@@ -174,9 +174,9 @@ def results_as_graded(
     A grade skips some checks.
 
     Args:
-        question: has the checks.
-        result: returns the result of one check.
-        parts: of the program (default: all).
+        question: the question, with its checks.
+        result: function that returns the result of one check.
+        parts: how many parts the program is asked (default: all).
     """
     last_part = parts or len(question.spec.parts)
     schedule = CheckSchedule(question.spec, range(1, last_part + 1))
@@ -215,7 +215,7 @@ def always_raised(
 ) -> ExceptionRecord | None:
     """Return the first exception of a program that raises on every case it fails; else None.
 
-    Every check of the evaluation has run.  Only the parts that the program is asked count.
+    All checks have run before.  Only checks of the parts that the program is asked count.
     """
     failing = [
         check
@@ -315,14 +315,14 @@ class Matrix:
         return count
 
     def count_stopped_first(self, check_id: str) -> int:
-        """Count the wrong programs that a check stops and no required check before it kills."""
+        """Count the wrong programs that a check stops and no earlier required check kills."""
         checks = [c.id for c in self.question.spec.checks if not c.stretch or c.id == check_id]
         return self.count_stopped(check_id, checks[: checks.index(check_id)])
 
     # -- problems
 
     def problems(self) -> list[str]:
-        """Return a sentence on each fault of the question, without what follows from another."""
+        """Return a sentence on each fault of the question, unless it follows from another one."""
         reference_problems = problem_sentences(self._reference_problems(), len(self.seeds))
         if reference_problems:
             return reference_problems  # compared with a wrong reference, the others prove nothing
@@ -381,7 +381,7 @@ class Matrix:
                 if all(
                     results[killer].verdict in NON_FAILING_VERDICTS for killer in program.killers
                 ):
-                    continue  # it follows that no claim is right and that the program has no name
+                    continue  # wrong claims and a missing name only follow from this
             elif program.misconception is None and all(r.part > 1 for r in graded_failures):
                 sentence = f"{program.name} passes part 1"
                 yield seed_result.seed, sentence, ", in which it has to fail"
@@ -392,7 +392,7 @@ class Matrix:
     def _wrong_claims(
         self, program: AuditedProgram, seed_result: SeedResult, idea_part: int
     ) -> Iterator[SeedProblem]:
-        """Yield the claims that a check kills a program, if a grade would not show it."""
+        """Yield a problem for each claimed kill that a grade on this seed does not show."""
         for killer in program.killers:
             # Nobody with the idea reaches a later part: a grade would skip the checks there.
             is_later = self.question.spec.part_of(killer) > idea_part
@@ -405,9 +405,9 @@ class Matrix:
     def idle_checks(self) -> Iterator[str]:
         """Yield required checks that stop no variant, and implementations that none gets wrong.
 
-        Only programs that reach the part of a check count.  A check is left out if an idea claims
-        it and it does not stop the idea: that is a problem already.  A check of a peak of memory or
-        of letters is left out too: no idea is named by it, so no idea could be about it.
+        Only programs that reach the part of a check count.  A check is left out if it does not stop
+        an idea that claims it: that is a problem already.  A check that varies with style, such as
+        of peak memory or of chosen letters, is left out too: diagnosis cannot name ideas by it.
         """
         missing = "it is idle, or a misconception is missing"
         for check in self.question.spec.checks:
@@ -488,7 +488,7 @@ class Matrix:
                 yield Remark("starter", sentence)
 
     def _is_redundant(self, check: Check) -> bool:
-        """Return True if required checks before it kill every wrong program that a check stops."""
+        """Return True if earlier required checks kill every wrong program that this check stops."""
         kind = registry.kind_named(check.kind)
         if kind.is_law or check.stretch or kind.varies_with_style(check):
             return False
@@ -497,10 +497,10 @@ class Matrix:
     def _raising_programs(self) -> Iterator[tuple[bool, str]]:
         """Yield a sentence on each wrong program that raises on all cases it fails, on every seed.
 
-        Programs whose feedback says that they raise are left out.  A misspelled name in a variant
-        raises wherever it is called, so every check stops it.  Diagnosis names it, too, because it
-        compares the variant with itself.  So the matrix would look right.  A starter should look
-        plausible: anyone who runs it should see wrong values.
+        Programs whose feedback says that they raise are left out.  The matrix does not show this
+        fault.  If a name in a variant is misspelled, the variant raises wherever it is called, so
+        every check stops it; and diagnosis names it, because it compares the variant with itself.
+        A starter should look plausible: anyone who runs it should see wrong values.
 
         The first entry is True for a starter that raises NotImplementedError, which is no fault.
         """
@@ -536,7 +536,7 @@ class Matrix:
 
 
 def confused_ideas(programs: Iterable[AuditedProgram]) -> list[tuple[str, str]]:
-    """Return pairs of ideas of which one is named, on every seed, in a variant of the other."""
+    """Return pairs of ideas that are both named, on every seed, in a variant of one of them."""
     pairs = set()
     for program in programs:
         idea = program.misconception
@@ -550,9 +550,10 @@ def confused_ideas(programs: Iterable[AuditedProgram]) -> list[tuple[str, str]]:
 def _wrong_names(
     program: AuditedProgram, seed_result: SeedResult, partners: Collection[str]
 ) -> Iterator[SeedProblem]:
-    """Yield that diagnosis does not name the ideas of a program; partners do not matter.
+    """Yield a problem if diagnosis names other ideas than those of a program.
 
-    A spec need not say which ideas the starter has.
+    Its `partners`, which cannot be told apart from its ideas, are ignored.  A spec need not say
+    which ideas the starter has.
     """
     expected = program.expected_ideas.difference(partners)
     if not program.expected_ideas or seed_result.named_ideas.difference(partners) == expected:

@@ -12,10 +12,11 @@ dtypes and layouts, and with other numbers that the cases have for each name.  I
 the reference does not accept.  It tries the smallest inputs first, so that a counterexample is easy
 to read.
 
-A bound needs cases at it and on both sides.  So a mutant with `<` in place of `<=` in the reference
-must be killed or explained.  So must every mutant that moves a number of the contract with which
-the reference or an accepted solution compares.  That the search finds no counterexample is no
-excuse: it hardly ever draws two equal numbers, and it measures no memory.
+A bound needs cases at it and on both sides.  So some mutants must be killed or explained, even if
+the search finds no counterexample: those with `<` in place of `<=` in the reference, and those that
+move a number of the contract in a comparison of the reference or of an accepted solution.  The
+search could miss a counterexample, as it hardly ever draws two equal numbers and measures no
+memory.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ MIN_NUMBER_WITH_NEIGHBORS = 100  # code may use the neighbors or the root of lar
 
 SEARCH_SEEDS = range(7001, 7009)  # no audit uses these
 MAX_SEARCHED_ENTRIES = 20_000  # with more entries a right but slow program would seem to hang
-CURVE_TOLERANCE = 1e-4  # absolute, relative to the curve's highest point
+CURVE_TOLERANCE = 1e-4  # share of the curve's highest point
 MAX_ADVISED_CHECKS = 3
 
 
@@ -224,7 +225,7 @@ class _Kill(NamedTuple):
 
 
 class _MutantTrier:
-    """The checks, in the order in which they kill soonest, and the search for what they miss."""
+    """Tries mutants: first the checks, likeliest killers first, then the search."""
 
     def __init__(self, session: GradingSession, seeds: Sequence[int]) -> None:
         self.session = session
@@ -257,7 +258,7 @@ class _MutantTrier:
                 for case in evaluation.cases_of(check):
                     began = time.perf_counter()
                     evaluation.reference_outcome(check.run, case)
-                    # Results are remembered: the second time they take next to nothing.
+                    # A case that another check has run takes no time: its results are remembered.
                     seconds = time.perf_counter() - began
                     self.call_seconds = max(self.call_seconds, MUTANT_CALL_FACTOR * seconds)
             kill = self._find_kill(evaluation)
@@ -380,7 +381,7 @@ class _SearchInput:
 
     @property
     def order(self) -> tuple[int, tuple[int, int]]:
-        """How far it is from the question's cases, then how large."""
+        """Sort key: distance from the question's cases, then size."""
         return list(Reach).index(self.reach), self.evaluation.display_order(self.case)
 
     @property
@@ -461,7 +462,7 @@ class Search:
             entries = sum(np.size(value) for value in evaluation.drawn_inputs(case).values())
             if entries > MAX_SEARCHED_ENTRIES:
                 return False
-            # Inputs of one fingerprint look the same to programs: few are all random.
+            # No program sees a difference between inputs with the same fingerprint.
             fingerprint = hash((run, input_fingerprint(evaluation, case, candidate.input_names)))
             if fingerprint in known_inputs:
                 return False

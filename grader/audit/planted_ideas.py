@@ -31,7 +31,7 @@ from grader.model.report import NON_FAILING_VERDICTS, CheckResult
 
 MAX_STYLES = 2  # accepted solutions in which a variant is planted
 MAX_TRIED_SOLUTIONS = 5  # accepted solutions that are tried to find them
-PLANT_PASSES = ""  # outcome of a plant whose accepted solution does not use what is replaced
+PLANT_PASSES = ""  # outcome of a plant that passes: its solution does not use the replaced code
 
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 

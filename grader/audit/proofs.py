@@ -58,7 +58,7 @@ class Proof(BaseModel):
     versions: dict[ShortText, ShortText] = Field(max_length=20)  # of Python and libraries
     seeds: int = Field(ge=1, le=1000)  # 0, 1 and so on
     remarks: RecordedCount
-    programs: dict[str, str]  # the checks that stop each in a grade
+    programs: dict[str, str]  # by program, the checks that stop it in a grade
     accepted: list[str]  # accepted solutions that pass
     styles: list[str]  # styles of the reference, derived by the audit, that pass
     mutants: RecordedCount
@@ -180,7 +180,7 @@ def proof_versions(question: Question) -> dict[str, str]:
 
 
 def _mutation_text(trial: MutantTrial) -> str:
-    """Return what a mutant changes, without the line."""
+    """Return the scope of a mutant, the old code and the new code, without the line number."""
     scope, was, becomes = trial.mutant.key
     return f"{scope}: {was} -> {becomes}"
 

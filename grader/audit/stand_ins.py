@@ -4,9 +4,9 @@ The audit executes a reference, then this file in a separate namespace, and call
 function is replaced by one that calls the original.  The restyled references are right by
 construction: `float64` and `longdouble` compute with more digits, and cast the result back.
 
-Any other kind is a trivial answer, which every question has: the result has the types, shapes and
-dtypes of the original's, but another content.  Opaque results, which only another function reads
-(a ctx), are unchanged.  If the original raises, the answer is a number.
+Any other kind is a trivial answer: it has the types, shapes and dtypes of the original's result,
+but other content.  Opaque results (a ctx), which only another function reads, stay unchanged.  If
+the original raises, the answer is a number.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class StandIns:
         Args:
             value: the result.
             arrays: the arrays among the arguments; some kinds answer with them.
-            index: of the result, which tells the argument to answer with.
+            index: position of the result; the kind `arguments` answers with the array there.
         """
         indices = itertools.count(0 if isinstance(value, list | tuple) else index)
         return _map_leaves(lambda leaf: self._filled_leaf(leaf, arrays, next(indices)), value)

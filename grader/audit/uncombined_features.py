@@ -40,7 +40,9 @@ WEIGHTS = {
     **dict.fromkeys(("dtype", "equal", "given"), 1),
 }
 MIN_PAIR_WEIGHT = 3  # a pair that weighs less is not listed
-MAX_EXPECTED_CASES = 3.0  # expected cases of a pair, by which its weight grows
+# The weight of a pair grows with the number of cases that chance would give both features, up to
+# this number.
+MAX_EXPECTED_CASES = 3.0
 
 Pair = tuple[Feature, Feature]
 
@@ -143,7 +145,7 @@ class _CaseMaker:
     def _with_feature(
         self, base: CaseRecipe, source: CaseRecipe, added: Feature
     ) -> Iterator[CaseRecipe]:
-        """Yield the base with the input, or the dtype, that gives the source a feature."""
+        """Yield the base case with the feature: it gets the input, or the dtype, of the source."""
         if added.kind == "dtype":
             yield replace(base, dtype=source.dtype)
             return

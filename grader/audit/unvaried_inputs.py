@@ -132,7 +132,7 @@ def _limit_sentences(question: Question, name: str, by_case: Mapping[str, Any]) 
 
 
 def stated_limits(question: Question, name: str) -> dict[float, bool]:
-    """Map limits that the texts set to a number to True if the limit itself is forbidden."""
+    """Return the limits of a number that the texts state, with True if the limit is excluded."""
     limits: dict[float, bool] = {}
     for part in question.spec.parts:
         for text, pattern in product((part.interface, *part.contract), _LIMITS):
@@ -159,7 +159,7 @@ def suggested_case(question: Question, name: str, origin: str, *changes: str) ->
 
 
 def _array_sentence(name: str, arrays: Sequence[Array]) -> str:
-    """Return a sentence on all that is the same of an array in every case; empty if nothing is."""
+    """Return a sentence on what no case varies about an array; empty if everything varies."""
     properties = [*_common_values(arrays), *_common_sizes([array.shape for array in arrays])]
     return f"{name} is {' and '.join(properties)}" if properties else ""
 
