@@ -96,6 +96,7 @@ def _draw_array(
 
 
 def _modify(values: Array, recipe: Recipe, rng: np.random.Generator) -> Array:
+    """Apply the modifiers of an input in their documented order."""
     scale = recipe.option("scale")
     if scale is not None:
         values = values * scale

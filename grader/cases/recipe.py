@@ -1,6 +1,6 @@
 """Read and check the cases of a question and their inputs, as YAML has them, without numpy.
 
-`docs/keys.md` lists the generators and modifiers with the lines below.  The functions at the end
+`docs/keys.md` shows the texts below for generators, modifiers and keys.  The functions at the end
 tell which inputs the steps of a run need, and on which cases a check runs.
 """
 
@@ -57,7 +57,7 @@ suggest_word = functools.partial(did_you_mean, parts=False)
 
 
 class RecipeError(Exception):
-    """An input is not written as the format says.  `key` is the faulty key, if it is a key."""
+    """An input is not written as the format says.  `key` is the faulty key, if a single one is."""
 
     def __init__(self, message: str, key: str | None = None) -> None:
         """Store a sentence of the form 'expected ..., found ...'."""
@@ -282,7 +282,7 @@ def expand_draws(cases: Mapping[str, CaseRecipe]) -> dict[str, CaseRecipe]:
 def shape_source_chain(name: str, inputs: Mapping[str, Recipe]) -> list[str]:
     """Follow `like` from an input to the names whose shape it takes, nearest first.
 
-    The chain of a circle ends when a name would come again, so it contains the input's own name.
+    A circular chain stops before it repeats a name, so it contains the name of the input itself.
     """
     chain: list[str] = []
     like = inputs[name].like
@@ -359,7 +359,7 @@ def _read_inputs(
         try:
             inputs[key] = read_input(value)
         except RecipeError as error:
-            inputs[key] = Recipe(None)  # the name exists, so that no other key complains
+            inputs[key] = Recipe(None)  # so that no other key reports the name as unknown
             if key not in own_keys:
                 continue  # reported by the case that has the key
             report(str(error), *(key,) if error.key is None else (key, error.key))

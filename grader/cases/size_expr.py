@@ -27,7 +27,7 @@ _OPERATIONS: dict[type[ast.AST], Callable[..., float]] = {
 
 
 class AmountError(Exception):
-    """The amount is not written as the format says, or names something unknown."""
+    """The amount is not written as the format says, or uses an unknown name."""
 
 
 def names_in_amount(amount: str | float) -> set[str]:

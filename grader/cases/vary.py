@@ -24,13 +24,13 @@ def vary_case(
     reach: Reach,
     layouts: Sequence[str],
 ) -> CaseRecipe | None:
-    """Return another case in the manner of one of the question's, or None if nothing changes.
+    """Return a random variation of a case, or None if nothing changes.
 
     Args:
         case: The case to vary.
-        cases: All cases of the question.
+        cases: All cases of the question, which show what is allowed.
         rng: The only source of chance.
-        reach: Change only values, or sizes with dtype and layout, or scalars as well.
+        reach: What may change: only values; sizes, dtype and layout; or scalars as well.
         layouts: The layouts that the question allows.
     """
     inputs = dict(case.inputs)
@@ -58,10 +58,10 @@ def vary_case(
 
 
 def resized_case(case: CaseRecipe, number: int, *, fixed: int = 0) -> CaseRecipe | None:
-    """Return a case with other sizes, or None unless arrays are written out and all finite.
+    """Return a case with larger arrays, in which arrays that were written out are drawn.
 
-    An array that is written out is the same in every draw; here it is drawn.  Each side length
-    grows by `number`, unless it is at most `fixed`, so equal lengths stay equal.
+    Each side length grows by `number`, unless it is at most `fixed`, so equal lengths stay equal.
+    Returns None if no array is written out, or if one has an entry that is not finite.
     """
     literals = [
         np.asarray(recipe.literal, np.float64)
@@ -118,7 +118,7 @@ def with_small_integers(recipe: Recipe) -> Recipe:
 
 
 def format_inputs(case: CaseRecipe, names: Collection[str]) -> list[str]:
-    """Return the inputs of a case as lines of YAML, each as a spec has it."""
+    """Return the inputs of a case as lines of YAML, as a spec has them."""
     values = {name: _to_yaml(recipe) for name, recipe in case.inputs.items() if name in names}
     if case.dtype != "float64":
         values["dtype"] = case.dtype
@@ -176,8 +176,8 @@ def _choose_scalars(
 ) -> Mapping[str, Any]:
     """Return the scalars of a random case, sometimes with one of them changed a little.
 
-    Scalars belong together (a padding and its kernel), so all come from one case.  None change if
-    the case has an array of integers: they may depend on the scalars.
+    Scalars belong together (a padding and its kernel), so all come from one case.  If the case has
+    an array of integers, no scalar changes, because the integers may depend on the scalars.
     """
     if any(recipe.is_array and _has_integer_dtype(recipe) for recipe in case.inputs.values()):
         return {}
