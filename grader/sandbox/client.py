@@ -1,9 +1,10 @@
 """The judge's side of a worker process: start it, send requests, end it.
 
-The judge sends requests and reads replies over one socket, and decodes replies with `wire`.  It
-believes nothing else: not the exit status, not the output.  The bytes that arrive may come from
-anybody.  Sizes are checked before memory is allocated.  A worker that does not send exactly one
-reply to each request in time is ended, and the caller gets an exception of this file.
+The judge sends requests and reads replies over one socket, and decodes replies with `wire`.  No
+verdict relies on anything else from the worker, such as its exit status or its output.  A
+submission may have written a reply, so sizes are checked before memory is allocated.  A worker that
+does not send exactly one reply to each request in time is ended, and the caller gets an exception
+of this file.
 """
 
 from __future__ import annotations
@@ -88,7 +89,10 @@ class RequestLimits:
     set_by: str = ""
 
     def scaled_for(self, usual: float) -> RequestLimits:
-        """Return the limits of a request whose usual limit is `usual`, in place of CALL_SECONDS."""
+        """Return these limits, which were set for a call, for a request that takes longer.
+
+        They grow by the ratio of its usual limit, `usual`, to that of a call, CALL_SECONDS.
+        """
         factor = max(1.0, usual / CALL_SECONDS)
         wall = None if self.wall is None else factor * self.wall
         return RequestLimits(factor * self.seconds, wall, self.set_by)
@@ -150,7 +154,7 @@ class _Stopwatch:
         return time.monotonic() - self._began
 
     def judge_queued(self) -> float:
-        """Return the seconds for which the judge waited for a core: the process was not idle."""
+        """Return the seconds for which the judge waited for a core; they are no idle time."""
         if self._queued_before is None:
             return 0.0
         return (process_usage.own_queued_seconds() or self._queued_before) - self._queued_before
@@ -165,14 +169,18 @@ class Isolation:
 
     @property
     def level(self) -> str:
-        """`strong`: all acts are refused; `limited`: there are limits at least; `process`."""
+        """Return the level of isolation, the first that applies.
+
+        `strong`: no act succeeded, and no wall is missing.  `limited`: the limits on time and files
+        hold.  `process`: not even these hold.
+        """
         if not self.possible_acts and not self.missing:
             return STRONG
         return PROCESS if "unbounded" in self.possible_acts else LIMITED
 
     @property
     def possible_acts(self) -> list[str]:
-        """Acts that were not refused, among those that decide the level."""
+        """Return the acts that succeeded; an act without a result counts as one of them."""
         return [name for name in ACTS if self.acts.get(name, DONE) == DONE]
 
 
@@ -255,7 +263,7 @@ class WorkerClient(Closeable):
         self._zygote = zygote
         self.deadline: Deadline | None = None  # of all requests until it is changed
         self.seconds_waited = 0.0  # for its replies, by the deadline's clock
-        # Name and source of a program that may print its current line; a submission's.
+        # Name and source of the submission, which is asked for its current line on a timeout.
         self.program_file: tuple[str, bytes] | None = None
         self._looked = 0.0  # time of the last look at its resources
         self.last_cpu_seconds = 0.0  # CPU time of the last reply
@@ -356,7 +364,7 @@ class WorkerClient(Closeable):
 
         Args:
             request: Plain data and messages.
-            limits: None for a message about the current request, which uses up its limits.
+            limits: None for a further message about the current request, whose limits still apply.
             reply_bytes: Limit on the bytes of arrays in the reply.
 
         Raises:
@@ -445,7 +453,7 @@ class WorkerClient(Closeable):
         reply_bytes: int,
         grace: float = 0.0,
     ) -> dict[str, Any]:
-        """Send a request and return the reply; a process that starts has seconds of grace."""
+        """Send a request and return the reply; the first `grace` seconds do not count."""
         self._check_silent()
         self._watch_all()
         reply = _Reply(reply_bytes)
@@ -561,9 +569,9 @@ class WorkerClient(Closeable):
         return f"it {failure}"
 
     def _watch_all(self) -> None:
-        """Check the resources of all workers of this thread, if the last check was long ago.
+        """Check the resources of all workers of this thread, at most every WATCH_SECONDS.
 
-        The threads of a program continue after a reply.
+        Workers without a request are checked as well: threads of a program may still run in them.
         """
         if time.monotonic() < self._looked + WATCH_SECONDS:
             return
@@ -652,10 +660,10 @@ class WorkerClient(Closeable):
 
 
 def crash_location(output: bytes, filename: str, source: bytes) -> str:
-    """Return the line of a file in which a program was, from faulthandler's output; '' if unknown.
+    """Return the current line of a program according to faulthandler's output; '' if unknown.
 
-    The number of the line and the function come from the output, the text of the line from the
-    judge's source.  A program can forge or prevent the output, so nothing depends on it.
+    The line's number and function come from the output.  The line's text comes from the judge's
+    copy of the source.  A program can forge or prevent the output, so no verdict depends on it.
     """
     frame = re.search(
         rb"Stack \(most recent call first\):\n(?:  .*\n)*?"

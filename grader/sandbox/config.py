@@ -49,7 +49,7 @@ def shared_config(*, torch: bool, compiler: bool = False) -> SharedConfig:
     if sys.platform == "linux":
         grants = landlock_grants(torch=torch, devices=(*_DEVICES, *cuda_files))
     forbidden_files = [__file__, "/etc/passwd"]
-    if not torch:  # torch stands for all packages except numpy
+    if not torch:  # a worker that cannot read torch cannot read other packages either
         forbidden_files += [str(Path(site, "torch", "__init__.py")) for site in site_folders()]
     return SharedConfig(
         torch=torch,
@@ -213,7 +213,7 @@ def choose_device(device: str) -> None:
     """Choose whether checks that need a GPU are measured, before a worker starts.
 
     Args:
-        device: `auto`: if there is a GPU; `cpu`: no; `cuda`: yes, and there must be a GPU.
+        device: `auto`: measure if there is a GPU; `cpu`: never; `cuda`: always, needs a GPU.
 
     Raises:
         UsageError: `device` is another text, or there is no GPU.

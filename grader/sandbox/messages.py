@@ -1,4 +1,4 @@
-"""Messages on the judge's side: encoding requests once, and checking replies.
+"""The judge's side of messages: encode requests, each value once, and check replies.
 
 The messages are those of `worker.protocol`.  A submission may have written a reply, so anything
 that is not the expected message is a `ProtocolViolation`.
@@ -45,7 +45,7 @@ _ADDED_TEXTS = {
     "FileNotFoundError": ". A submission is given an empty folder to work in, and no files of "
     "yours",
 }
-# Depth at which they are in a request, at most.
+# Greatest depth at which steps and inputs are in a request.
 _STEPS_DEPTH = 1
 _INPUT_DEPTH = 3
 
@@ -83,7 +83,7 @@ def array_bytes(inputs: Inputs) -> int:
 
 
 def to_wire_steps(steps: Steps) -> protocol.WireSteps:
-    """Return the steps of a question as the protocol has them."""
+    """Return the steps of a question as classes of the protocol."""
     return tuple(
         protocol.WireStep(
             targets=step.targets,
@@ -175,9 +175,10 @@ def parse_reply(kind: type[M], reply: Mapping[str, object], operation: str, step
 
 
 def unrequested_field(reply: object, want: Collection[str], max_pairs: int = 0) -> str:
-    """Return a field of a reply with more than was requested; '' if there is none.
+    """Return the name of a field that has more than was requested; '' if there is none.
 
-    At most `max_pairs` pairs of a result or step and an input can be changed, stale or shared.
+    The fields `changed`, `stale` and `shared` list pairs of names or steps.  Each may have at most
+    `max_pairs` of them.
     """
     runs: Sequence[object] = (reply,)
     if isinstance(reply, (protocol.Outcomes, protocol.Answers)):
@@ -237,12 +238,12 @@ def _one_line(text: str) -> str:
 
 
 def to_exception_record(raised: protocol.WireException) -> ExceptionRecord:
-    """Return a worker's exception as a report has it."""
+    """Return a worker's exception as the record in a report."""
     message = raised.message[:MAX_MESSAGE]
     if raised.message:
         message += _ADDED_TEXTS.get(raised.type, "")
     return ExceptionRecord(
-        # numpy has its own MemoryError: only the limit matters, not the class.
+        # numpy raises a MemoryError of its own class; a report does not distinguish them.
         type="MemoryError" if raised.memory else raised.type[:_TYPE_NAME_LENGTH],
         message=message,
         frames=tuple(Frame(*frame) for frame in raised.frames),

@@ -67,7 +67,7 @@ _IPYTHON = re.compile(
 
 
 def comment_out_ipython(text: str) -> str:
-    """Return a text whose lines for IPython are comments; no block becomes empty."""
+    """Turn lines for IPython into comments, with a `pass` if they are indented."""
     return _IPYTHON.sub(_to_comment, text)
 
 

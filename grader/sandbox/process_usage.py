@@ -61,7 +61,7 @@ def written_bytes(pid: int) -> int | None:
     with suppress(OSError, ValueError, KeyError):
         fields = Path(f"/proc/{pid}/io").read_text(encoding="ascii").split()
         counters = dict(zip(fields[::2], map(int, fields[1::2]), strict=True))
-        # Writes by system calls, and writes through mapped pages, which the first does not count.
+        # `wchar` counts system calls.  Only `write_bytes` counts writes through mapped pages.
         return max(counters["wchar:"], counters["write_bytes:"])
     return None
 

@@ -67,22 +67,22 @@ class RemoteProgram:
     filename: str = "submission.py"
     call_seconds: float = field(default_factory=lambda: CALL_SECONDS)
     limits: RequestLimits | None = None  # of all requests until it is changed
-    slowest_call: Callable[[], float] | None = None  # returns CPU seconds of the reference's
+    slowest_call: Callable[[], float] | None = None  # of the reference, in CPU seconds
     untrusted: bool = False  # True for a submission: its current line is shown on a timeout
     keeps_partial_load: bool = False  # True to grade the definitions before an exception
     is_asked_alone: bool = False  # True if requests for several runs are not allowed
     # Returns the reference, which carries out steps of the judge; None: this worker does.
     judge_program: Callable[[], RemoteProgram] | None = None
-    before: bytes = b""  # an earlier text; is the code still the same?
-    code: NameSequence = ()  # names that the earlier text defines
-    load_request: protocol.Load | None = None  # once it was loaded
+    before: bytes = b""  # an earlier version; `Loaded.same` tells if the code is the same
+    code: NameSequence = ()  # names that the earlier version defines
+    load_request: protocol.Load | None = None  # of the last load
     loaded: Loaded | None = field(default=None, init=False)
 
     def load(self, functions: NameSequence, driven: NameSequence = ()) -> Loaded:
         """Execute the sources, and report which functions they and the driver define.
 
-        This and all other requests raise ProgramError, here for a syntax error too, or
-        WorkerError if the process did not survive.
+        Like every request, it raises ProgramError if the program fails (here also for a syntax
+        error), and WorkerError if the process did not survive.
         """
         if self.untrusted:
             self.worker.program_file = self.filename, self.sources[-1]
@@ -110,7 +110,7 @@ class RemoteProgram:
         return self.loaded
 
     def reload_in_new_process(self) -> None:
-        """Load the program in a new process, after it has ended its process."""
+        """Load the program again in a new process, because its process has ended."""
         self.worker.restart()
         try:
             self._ask(self.load_request, Loaded)
@@ -126,7 +126,7 @@ class RemoteProgram:
     def interleave(
         self, steps: Steps, inputs: Sequence[Inputs], want: NameSequence
     ) -> protocol.Outcomes:
-        """Run the steps on several sets of inputs in lockstep."""
+        """Run each step on every set of inputs before the next step."""
         own_steps, judge_steps, needed = self.split_steps(steps, want)
         request = protocol.Run(
             self.name, encode_steps(own_steps), tuple(map(encode_inputs, inputs)), needed
@@ -322,8 +322,8 @@ class RemoteProgram:
     ) -> R:
         """Send a request about steps on inputs and return the reply.
 
-        `seconds` is None for a call.  The reply may be as large as a multiple of the inputs and
-        `room` bytes.
+        `seconds` limits the CPU time; None stands for the limit of a call.  The reply may hold
+        REPLY_SIZE_FACTOR times the bytes of the inputs and `room`, and SPARE_REPLY_BYTES.
         """
         operation = type(request).__name__.lower()
         reply = self.worker.ask(
@@ -373,8 +373,8 @@ class TesterProgram(RemoteProgram):
     """
 
     reference_program: Callable[[], RemoteProgram]  # the reference, loaded, with its driver
-    # Outcome of each run: a test that ran twice could tell which run it is in.  The inputs are kept
-    # because the key contains their ids.
+    # Outcome of each run.  No run is repeated, because a test could tell the second run from the
+    # first.  The inputs are kept alive, because the key has their ids, which Python would reuse.
     known_outcomes: dict[object, tuple[Inputs, Outcome | ProgramError]] = field(
         default_factory=dict
     )
@@ -382,7 +382,7 @@ class TesterProgram(RemoteProgram):
     is_asked_alone: bool = True
 
     def run(self, steps: Steps, inputs: Inputs, want: NameSequence) -> Outcome:
-        """Have the driver run the steps and call the submission, once for the same inputs."""
+        """Have the driver run the steps and call the submission; never twice on the same inputs."""
         key = (*steps, *(id(inputs[name]) for name in sorted(inputs)))
         if key not in self.known_outcomes:
             all_results = [name for step in steps for name in step.targets]

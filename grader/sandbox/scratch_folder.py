@@ -43,9 +43,9 @@ class ScratchFolder:
         Path(self.folder).mkdir(mode=0o700)
 
     def chown_to_worker_user(self) -> int | None:
-        """Give the worker's folder to another user; None if the judge cannot do that.
+        """Give the worker's folder to another user and return the user's id.
 
-        Only root can.
+        Return None if the judge cannot do that: only root can.
         """
         if sys.platform != "linux" or os.getuid() != 0:
             return None

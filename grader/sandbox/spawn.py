@@ -1,8 +1,8 @@
 """Start worker processes: a supervisor starts them afresh, or a zygote forks them.
 
 The supervisor is a process of ours between the judge and all others.  It ends the others if the
-judge ends for any reason, and kills the processes that they leave behind.  The judge may be any
-process, with its own children and threads, and is not changed.
+judge ends for any reason, and kills the processes that they leave behind.  So the judge's process,
+which may have other children and threads (a notebook, say), keeps its settings.
 
 A zygote imports numpy or torch once.  A fork of it is a worker after a few milliseconds, and has
 its own walls.  Zygotes are used only on Linux: elsewhere it is not safe to fork a process that has
@@ -115,7 +115,8 @@ class ChildProcess:
         """End the process with its group and all that it left behind, and wait until it is gone.
 
         It may end by itself within `grace` seconds.  A process that has not started yet finds its
-        channel closed and ends before it runs anything.  If its starter has ended, so has it.
+        channel closed and ends before it runs anything.  If the starter has ended, this process has
+        ended as well.
         """
         if self.ended:
             return

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class WorkerPool(Closeable):
-    """Gives a session its workers; whoever takes a worker ends it.
+    """Gives a session its workers; the caller that takes a worker ends it.
 
-    Workers share only the memory from before they were forked, which contains only libraries.
+    Workers share only the memory of the zygote before the fork, which contains only libraries.
     """
 
     def __init__(self, *, torch: bool) -> None:
@@ -32,7 +32,7 @@ class WorkerPool(Closeable):
             self._stack = stack.pop_all()
 
     def take_worker(self, cpu_seconds: int = CPU_SECONDS) -> WorkerClient:
-        """Return a worker that has run nothing: for a submission, or with `BANK_CPU_SECONDS`."""
+        """Return a worker that has run nothing; `BANK_CPU_SECONDS` for programs of the bank."""
         worker = self._early.pop(cpu_seconds, None)
         return self._start(cpu_seconds) if worker is None else worker
 

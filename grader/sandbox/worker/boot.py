@@ -1,7 +1,7 @@
 """Entry point of every process that the judge starts.
 
-It is run as `python -I -S -B boot.py ROLE DESCRIPTOR PARENT`; see `roles`.  Only a zygote, which
-runs no programs, imports installed packages before its walls are up.
+It is run as `python -I -S -B boot.py ROLE DESCRIPTOR PARENT`; see `roles`.  Installed packages are
+imported after the walls are up, or in a zygote, which runs no programs.
 """
 
 from __future__ import annotations

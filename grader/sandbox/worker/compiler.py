@@ -27,7 +27,7 @@ class _Refusal:
     needed = False  # True after an import was refused
 
     def find_spec(self, name: str, *_: Any) -> None:  # noqa: ANN401 a path, and a module
-        """Return None unless the module is the compiler."""
+        """Raise CompilerMissing for the compiler; return None for any other module."""
         if name in MODULES:
             self.needed = True
             raise CompilerMissing(name)

@@ -85,7 +85,7 @@ def derive_mutants(data: bytes, numbers: tuple[float, ...] = ()) -> list[MutantC
 
     Args:
         data: UTF-8 with newlines, no byte order mark.
-        numbers: if there are any, only bounds that are one of these numbers are moved.
+        numbers: if there are any, the only mutants move bounds that are one of these numbers.
 
     Raises:
         SyntaxError: the source is not Python.
@@ -252,7 +252,7 @@ def expression_slots(node: ast.AST) -> Iterator[ExpressionSlot]:
 
 
 def _role(node: ast.AST, name: str, index: int, item: ast.expr) -> str:
-    """Return the role of an expression, which its position and its text tell."""
+    """Return the role of an expression, from its position and its text."""
     match node:
         case ast.Call() if name == "func":
             return "operator"
@@ -272,7 +272,7 @@ def _role(node: ast.AST, name: str, index: int, item: ast.expr) -> str:
 
 
 def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Replacement]:
-    """Yield everything that replaces an expression, in a file that imports these modules."""
+    """Yield every replacement of an expression; `modules` are those that the file imports."""
     is_stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
     if is_stored and not isinstance(node, ast.Subscript):
         return
@@ -522,7 +522,7 @@ def _name(node: ast.expr) -> str:
 
 
 def _is_eps(node: ast.expr) -> bool:
-    """Return True if the size or the name of a summand shows that it keeps something from 0."""
+    """Return True if a value keeps another one from 0: a small number, or a name with `eps`."""
     number = _number(node)
     if number is None:
         return "eps" in _name(node).lower()
@@ -533,7 +533,7 @@ def _is_eps(node: ast.expr) -> bool:
 
 
 def statement_changes(node: ast.stmt, function: Function | None) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield changes of a statement as a whole, which is in this function."""
+    """Yield changes of a statement as a whole; `function` is the function around it."""
     match node:
         case ast.AugAssign():
             loaded = ast.parse(ast.unparse(node.target), mode="eval").body

@@ -22,7 +22,7 @@ from .wire import Array
 
 
 class _Bounded:
-    """Makes pydantic refuse integers that no count can be; a worker has no pydantic."""
+    """Makes pydantic refuse integers of more than 64 bits; a worker has no pydantic."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:  # noqa: ANN401 pydantic's
         return {**handler(source), "ge": -(1 << 63), "lt": 1 << 63}
@@ -93,8 +93,8 @@ class Load(NamedTuple):
     skip: bool = False  # True if the next cells run after one that raises
     keep: bool = False  # True if a program that raises is kept as far as it ran
     stand_ins: bool = False  # True if stand-ins replace missing modules
-    before: Array | None = None  # bytes of an earlier text; is its code the same?
-    code: NameTuple = ()  # names that the earlier text defines, see `syntax`
+    before: Array | None = None  # bytes of an earlier version, for `Loaded.same`
+    code: NameTuple = ()  # names that the earlier version defines, see `syntax`
 
 
 class Run(NamedTuple):
@@ -156,7 +156,7 @@ class Mutants(NamedTuple):
     """Derive small changes of a source without running it, see `mutants`: `DerivedMutants`."""
 
     source: Array  # of bytes
-    numbers: Array  # if not empty, bounds are moved only if they are one of these numbers
+    numbers: Array  # if not empty, the only mutants move bounds that are one of these numbers
 
 
 class PassedValue(NamedTuple):

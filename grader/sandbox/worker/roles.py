@@ -271,7 +271,7 @@ def _start(connection: socket.socket, descriptors: list[int], role: ProcessRole)
 
 
 def _end(child: int, grace: float, live: set[int]) -> tuple[int, bool]:
-    """End a child, its group and its orphans; return its exit code, and True if it had ended."""
+    """End a child, its group and orphans; return its exit code, and True if it ended by itself."""
     deadline = time.monotonic() + grace
     ended, status = os.waitpid(child, os.WNOHANG)
     while not ended and time.monotonic() < deadline:

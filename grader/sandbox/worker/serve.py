@@ -150,7 +150,7 @@ class RequestServer:
         return protocol.Answers(tuple(runs), longest)
 
     def call(self, request: protocol.Call) -> protocol.PeerMessage:
-        """Call a function of a test of the candidate."""
+        """Call a function of the candidate's test."""
         return self.test_runner.call_function(self.programs[request.program], request.said)
 
     def _fault(self, request: Any, error: BaseException) -> protocol.WorkerFault:  # noqa: ANN401 a request, or None

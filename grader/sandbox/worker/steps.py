@@ -1,7 +1,8 @@
-"""A program in this process: source texts executed over each other, and steps run on them.
+"""Load a program in this process, and run steps on it.
 
-A variant is layered over the reference in this way; a submission is a single layer.  Steps are
-assignments of calls, carried out one by one.  An exception of a program becomes data: its type,
+A program is one or more source texts, which are executed in order in one module.  A submission is
+one text.  A variant is executed after the reference, and replaces some of its definitions.  Steps
+are assignments of calls, carried out one by one.  An exception of a program becomes data: its type,
 its text, and the frames that belong to the program.
 """
 
@@ -50,7 +51,8 @@ class StepFailed(Exception):
 class LoadedModule:
     """A loaded program, and the driver that runs with it.
 
-    A driver reads names of the program from this object, so each attribute here hides a name.
+    A driver reads the program's names from this object.  So a name of the program that is also an
+    attribute of this class is hidden from the driver.
     """
 
     module: Any  # a module, or a stand-in for one in another process
@@ -351,7 +353,7 @@ def run_timed(program: LoadedModule, request: protocol.Timed) -> Outcome:
 
 
 def run_in_lockstep(program: LoadedModule, request: Run) -> Outcomes:
-    """Run each step on every set of inputs before the next step, as callers in turn would."""
+    """Run each step on every set of inputs before the next step, like callers that take turns."""
     runs = [ObservedRun(program, request, inputs) for inputs in request.inputs]
     for index in range(len(request.steps)):
         for run in runs:

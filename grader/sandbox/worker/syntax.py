@@ -9,10 +9,9 @@ from collections.abc import Iterable
 def has_same_code(left: bytes, right: bytes, names: Iterable[str]) -> bool:
     """Return True if two texts have the same code; False if one of them is not Python.
 
-    The code consists of the definitions of some names, of the names that these definitions use, and
-    so on, and of every statement that defines no name, because it may do anything.  So comments,
-    docstrings and layout make no difference, nor do imports, constants and functions that these
-    definitions do not use.
+    Two things are compared.  First, the definitions of `names`, of all names that they use, and so
+    on.  Second, every statement that defines no name, because it may do anything.  So comments,
+    docstrings and layout make no difference, nor do definitions and imports that are not used.
     """
     try:
         return _relevant_code(left, names) == _relevant_code(right, names)

@@ -83,10 +83,11 @@ def measure_state(
 ) -> Measured:
     """Measure the bytes reachable from the result `of`, and those hidden elsewhere; name them.
 
-    Hidden bytes outlive all results.  An exact count traces allocations, which slows a program in
-    plain loops tenfold.  malloc knows its total at once; but that may be some kilobytes too high,
-    counts small objects by half, and does not show memory that replaces memory of an earlier run.
-    So if malloc reports hidden bytes, or if the program could hide some, another run is traced.
+    Hidden bytes stay allocated after all results are gone.  An `exact` count traces allocations,
+    which slows a program in plain loops tenfold.  malloc tells its total at once.  But that total
+    may be some kilobytes too high, counts small objects only in part, and does not show memory that
+    replaces memory of an earlier run.  So the first run asks malloc.  If it shows hidden bytes, or
+    if global values of the program could hide some, a second run is traced.
     """
     if not exact:
         _fill_numpy_cache()

@@ -104,7 +104,7 @@ def _create(path: str) -> None:
 
 
 def _read_any(paths: Sequence[str]) -> None:
-    """Read one of the files; raise OSError if that is refused for all.  The first one exists."""
+    """Open one of the files; raise OSError if none can be opened.  The first one exists."""
     refused: OSError = PermissionError(errno.EPERM, "out of sight")
     for path in paths:
         try:

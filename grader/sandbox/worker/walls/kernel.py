@@ -1,6 +1,6 @@
 """System calls through ctypes, and the two walls that consist only of such calls.
 
-A worker has limits, is never root, and has no capabilities: a limit on threads does not apply to
+The two walls are limits, and a user without privileges: the limit on threads does not apply to
 root, who also owns the files of the judge.  Functions raise OSError if the kernel refuses a call.
 """
 
@@ -89,7 +89,10 @@ def set_limits(*, memory: int, cpu_seconds: int, threads: int) -> None:
 
 
 def is_limited() -> bool:
-    """Return True if CPU time and files of this process are limited; the judge watches memory."""
+    """Return True if CPU time and files of this process are limited.
+
+    The limit on memory does not matter here: the judge watches memory from outside, too.
+    """
     limits = (resource.RLIMIT_CPU, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE)
     return all(resource.getrlimit(limit)[1] != resource.RLIM_INFINITY for limit in limits)
 
