@@ -118,8 +118,8 @@ def banks_in_use(
 ) -> list[Path]:
     """Return the banks to look in, each once; `explicit` is the value of `--bank`.
 
-    With `warn`, a wrong path of the user's list and a bank that cannot be read are left out, so
-    that one does not hide all others.  It is called with the fault and a hint.
+    With `warn`, a wrong path of the user's list and a bank that cannot be read are skipped, so that
+    one bad bank does not hide the others.  `warn` is called with the fault and a hint.
 
     Raises:
         UsageError: a path that was named explicitly is not a bank.
@@ -249,7 +249,7 @@ def _all_questions(banks: Sequence[Path]) -> Iterator[tuple[str, BankFiles, str,
 
 
 def _header(question_id: str, files: BankFiles, spec: str, prefix: str = "") -> Header:
-    """Return the header in the head of a spec; never raise if it cannot be read."""
+    """Return the header of a question, even if the head of its spec cannot be read."""
     from grader.bank.yaml_document import read_head  # YAML only when needed
 
     try:

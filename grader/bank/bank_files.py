@@ -22,8 +22,8 @@ from grader.model.question import Question
 
 SPEC_SUFFIXES = (".yaml", ".yml")
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-# The audit remarks on other names than ids.  A space, a line break or a letter that reverses the
-# line is refused: it would break lists, and the folder that `drill start` creates.
+# Other names than ids are allowed, but the audit remarks on them.  Spaces, line breaks and letters
+# that reverse a line are refused: they would break lists and the folders of `drill start`.
 _HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{,99}")
 
 
@@ -175,7 +175,7 @@ def why_not_a_bank(bank: Path) -> str:
 
 
 def _bank_fault(bank: Path) -> str:
-    """Return what a path is instead of a bank, or ""."""
+    """Return what is at a path instead of a bank, or "" if it is a bank."""
     path = bank
     try:
         mode = bank.stat().st_mode

@@ -122,7 +122,7 @@ class ConsistencyChecker:
     # -- the question as a whole ------------------------------------------------------------------
 
     def _step_errors(self) -> Iterator[SpecError]:
-        """Yield a driver without steps, steps without a driver, and steps after those of judge."""
+        """Yield a driver without steps, steps without a driver, and other steps after judge's."""
         question = self._question
         if question.driver is not None and not question.driver_functions:
             yield ("run",), "expected a step that calls driver.NAME, or no driver, found none"
@@ -189,7 +189,7 @@ class ConsistencyChecker:
             yield ("parts",), f"expected points that add up to 100, found {text}"
 
     def _case_errors(self) -> Iterator[SpecError]:
-        """Yield inputs of cases that are texts instead of numbers, or like an unknown one."""
+        """Yield inputs of cases that are text instead of a number, or `like` an unknown name."""
         results = {result for run in self._runs.values() for result in assigned_names(run)}
         for name, case in self._cases.items():
             for key, recipe in case.inputs.items():
@@ -252,7 +252,7 @@ class ConsistencyChecker:
     # -- checks -----------------------------------------------------------------------------------
 
     def _position_errors(self, check: Check, path: DocumentPath) -> Iterator[SpecError]:
-        """Yield faults of a check that its run does not matter for: kind, id, needs."""
+        """Yield faults of a check that do not depend on its run: in its kind, id and needs."""
         checks = self._spec.checks
         kind = registry.kind_named(check.kind)
         if kind.needs_torch and not self._spec.needs_torch:
@@ -279,7 +279,7 @@ class ConsistencyChecker:
     ) -> Iterator[SpecError]:
         """Yield faults in the keys of a check whose run exists.
 
-        Inputs that no case gives were reported before.
+        Inputs in `unknown_inputs` are skipped: `find_problems` has reported them.
         """
         references, amount_error = _references(check)
         if amount_error:
@@ -299,7 +299,7 @@ class ConsistencyChecker:
             yield (*path, *keys), text
 
     def _names_for(self, reference: NameReference, check: Check) -> tuple[str, Iterable[str]]:
-        """Return what a name in a check should be, and the names that are."""
+        """Return what a name in a check should stand for, in words, and the allowed names."""
         steps = self._runs[check.run]
         results = assigned_names(steps)
         inputs = run_inputs(steps)
@@ -358,7 +358,7 @@ class ConsistencyChecker:
 
 
 def _clause_errors(check: Check, path: DocumentPath, clauses: int) -> Iterator[SpecError]:
-    """Yield numbers of clauses that the contract does not have until now."""
+    """Yield numbers above `clauses`, the number of clauses up to the part of the check."""
     for j, number in enumerate(check.clause):
         if number > clauses:
             known = f"up to {clauses}" if clauses else "of a contract, and there is none"
@@ -367,7 +367,7 @@ def _clause_errors(check: Check, path: DocumentPath, clauses: int) -> Iterator[S
 
 
 def _shared_point_errors(part: Part, path: DocumentPath) -> Iterator[SpecError]:
-    """Yield faults of points that the checks of a part share."""
+    """Yield faults in the points of a part's checks."""
     shares = {i: check.points for i, check in enumerate(part.checks) if check.points is not None}
     for i, points in shares.items():
         if part.checks[i].stretch:
@@ -384,7 +384,7 @@ def _shared_point_errors(part: Part, path: DocumentPath) -> Iterator[SpecError]:
 
 
 def _pointless_checks(part: Part, path: DocumentPath) -> Iterator[SpecError]:
-    """Yield checks that fail the part and cost no points."""
+    """Yield checks that fail the part if they fail, but would cost no points."""
     earning = {check.id for check in part.checks if check.points}
     for check in reversed(part.checks):
         if check.id in earning:
@@ -409,7 +409,7 @@ def _unknown_word(
 
 
 def _references(check: Check) -> tuple[list[NameReference], str]:
-    """Return the names in the keys of a check, and the error of an amount among them."""
+    """Return the names in the keys of a check, and the error of an unreadable amount, or ""."""
     references: list[NameReference] = []
     try:
         for reference in check.referenced_names():

@@ -1,7 +1,8 @@
-"""Numbers of a question that are drawn: one set of `given`, filled into its texts and cases.
+"""Draw a set of numbers from `given`, and fill it into the texts and cases of a question.
 
 A *placeholder* is `{name}`, `{list[0]}` or arithmetic, `{2 * layers / 1e9:.1f}`, as `size_expr`
-reads it.  It becomes text.  In a case, a placeholder that is a whole value becomes that value.
+reads it.  It becomes text.  If it is the whole value of a key in a case, it becomes a number, or
+another value of the set, instead of text.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class DrawnNumbers:
         self._used: set[str] = set()
 
     def spec_errors(self) -> Iterator[SpecError]:
-        """Yield wrong placeholders and sets, and names that no text has used until now."""
+        """Yield wrong placeholders and sets, and names that no text has used so far."""
         yield from self.misplaced
         for i, numbers in enumerate(self.sets):
             unlike = sorted(numbers.keys() ^ self.sets[0].keys())
@@ -69,9 +70,10 @@ class DrawnNumbers:
         return self.fill_in_text(data, path)
 
     def fill_in_text(self, text: str, place: DocumentPath | str) -> str:
-        """Return a text with the numbers filled in; parameters of ideas, as {EPS}, stay.
+        """Return a text with the numbers filled in.
 
-        The place is a path of keys, or FILE:LINE.
+        Parameters of ideas, such as {EPS}, are left as they are.  The place, for errors, is a path
+        of keys, or FILE:LINE.
         """
         if not self.sets:
             return text
@@ -94,7 +96,7 @@ class DrawnNumbers:
         return str(value)
 
     def fill_in_answers(self, source: bytes, file: Path) -> bytes:
-        """Return right answers, whose lines are those of a file, with the numbers filled in."""
+        """Return right answers with the numbers filled in; errors name the line in `file`."""
         lines = source.decode("utf-8", "surrogateescape").split("\n")
         filled = [
             self.fill_in_text(line, f"{file}:{number}") for number, line in enumerate(lines, 1)

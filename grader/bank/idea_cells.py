@@ -48,8 +48,8 @@ _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 class ProgramCell:
     """One program of a file."""
 
-    name: str  # of a further variant: the idea's, a slash and its own
-    keys: Any  # by name, if the author has written them so
+    name: str  # a further variant has the idea's name, a slash and its own
+    keys: Any  # a mapping, unless the author has written something else
     feedback: str
     source: bytes  # below as many blank lines as there are lines above it in the file
 
@@ -145,7 +145,7 @@ def layer_over(reference: bytes, idea: bytes) -> bytes:
     inserted: dict[int, list[str]] = {last_import: []}  # by the line that they follow
     removed: set[int] = set()
     appended: list[str] = []
-    # If statements give the same names new values, such as parameters, the last one counts.
+    # If statements assign the same names, such as a parameter and its setting, the last one counts.
     idea_statements = {_replaced_names(node) or node: node for node in ast.parse(idea).body}
     for node in idea_statements.values():
         first, end = _line_range(node)
@@ -174,7 +174,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def _replaced_names(node: ast.stmt) -> frozenset[str]:
-    """Return the names whose new values do not depend on their old ones."""
+    """Return the names that a statement assigns without reading their old values."""
     names = frozenset(bound_names(node))
     if isinstance(node, _BLOCKS):
         return names

@@ -104,7 +104,7 @@ def _read_spec_file(files: BankFiles, spec_name: str) -> bytes:
 
 
 def _refuse(document: Document, faults: Iterable[SpecError], more: Iterable[str] = ()) -> None:
-    """Raise BankError if there are faults of the spec, or more problems."""
+    """Raise BankError if there are faults in the spec, or `more` problems in other files."""
     placed = [(source_key_path(path, document.data), text) for path, text in faults]
     problems = (*document.to_bank_error(placed).problems, *more) if placed else tuple(more)
     if problems:
@@ -211,7 +211,7 @@ def _parse_runs(spec: Spec) -> tuple[dict[str, tuple[Step, ...]], list[SpecError
 
 
 def _apply_defaults(spec: Spec, runs: Runs) -> None:
-    """Put `defaults` into the cases that give some input of a run and not these."""
+    """Put each default into the cases that lack it and give an input of a run that needs it."""
     own_keys = {name: _own_keys(name, spec.cases) for name in spec.cases}  # before any is filled
     inputs_by_run = [run_inputs(run).keys() for run in runs.values()]
     for name, case in spec.cases.items():
@@ -266,7 +266,7 @@ def _show_for(display: Show, inputs: Collection[str]) -> Show:
 
 
 class _Programs:
-    """The programs of a question; those that are missing are among the faults, and empty."""
+    """The programs of a question; a missing one is empty, and a fault."""
 
     def __init__(self, files: BankFiles, question_id: str, document: Document, spec: Spec) -> None:
         self.faults: list[SpecError] = []

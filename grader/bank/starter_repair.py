@@ -163,9 +163,10 @@ def _code_changes(
 
 
 def _belong_together(earlier: _Run, run: _Run, entries: Sequence[_Entry]) -> bool:
-    """Return True if one sentence is about both of two runs.
+    """Return True if one sentence explains both of two runs.
 
-    They are close, and the second one has no sentence or the first one nothing else.
+    That is so if they are close together, and either the second run has no sentence, or the first
+    run has only sentences.
     """
     if run.start - earlier.end > _MAX_GAP:
         return False
@@ -197,12 +198,12 @@ def _divided(
 
 
 def _piece_ends(before: Sequence[str], pieces: Sequence[Sequence[str]]) -> list[int]:
-    """Return where the lines end that each piece replaces.
+    """Return the end of the lines that each piece replaces.
 
-    A piece replaces the lines most like it, and at least one if it is empty.
+    A piece replaces the lines most like it.  An empty piece deletes at least one line, if it can.
     """
     likeness = [[_likeness(line, piece) for piece in pieces] for line in before]
-    # By the end of the pieces so far: the best score, and the ends of these pieces.
+    # Maps each possible end of the pieces so far to the best score and the ends of these pieces.
     best: dict[int, tuple[float, list[int]]] = {0: (0, [])}
     for number, piece in enumerate(pieces):
         extended: dict[int, tuple[float, list[int]]] = {}

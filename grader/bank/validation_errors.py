@@ -102,7 +102,7 @@ def _path_in_file(detail: ErrorDetails, data: Any) -> DocumentPath:  # noqa: ANN
 
 
 def _known_keys(model: type[BaseModel], loc: tuple[str | int, ...]) -> list[str]:
-    """Return the keys that a mapping may have, given the place of one in it."""
+    """Return the keys that a mapping may have, given the path of one of its keys."""
     models = [model]
     for step in loc[:-1]:
         fields = [info for parent in models for key, info in _fields(parent) if key == step]

@@ -1,4 +1,4 @@
-"""YAML files as plain data with the position of every key and value; or only the head of one."""
+"""Read a YAML file as plain data with the position of every key and value, or only its head."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from grader.model.limits import (
 
 MAX_SENTENCE = 600  # letters, before those that cannot be printed are spelled out
 REQUIRED_HEAD = {"title", "track", "level", "minutes", "uses"}
-OPTIONAL_HEAD = {"prerequisites", "form", "roles"}  # which a spec may have, above the last of them
+# Keys that a spec may have; they must be above the last required one.
+OPTIONAL_HEAD = {"prerequisites", "form", "roles"}
 _LONGEST = 200  # letters of a value in a head
 _ENDLESS = "expected a question, found a file that repeats or nests itself without end"
 _KIND = "tag:yaml.org,2002:"
@@ -64,7 +65,7 @@ class Position(NamedTuple):
     """Position of a key, or of a value without one, and the first line of its text."""
 
     place: tuple[int, int]  # 1-based line and column
-    first_line: int  # below the mark of a block
+    first_line: int  # of a block: the line below its mark
     style: str  # of a block scalar: | or >
 
 
@@ -91,7 +92,7 @@ class Document:
         return BankError(problems[0], problems=tuple(dict.fromkeys(problems)))
 
     def nearest_path(self, path: DocumentPath) -> DocumentPath:
-        """Return the path, or that of the innermost thing around it that the file has."""
+        """Return the path, or the longest beginning of it that the file has."""
         while path not in self.positions:
             path = path[:-1]
         return path
@@ -143,10 +144,10 @@ def _root_in_words(root: yaml.Node | None) -> str:
 
 
 def read_head(data: bytes) -> dict[str, str]:
-    """Return the keys of a question for a list, from the first bytes of its spec.
+    """Return the keys that a list of questions shows, from the first bytes of a spec.
 
-    A list of YAML becomes its items with spaces between; `parts` is the number of parts, and
-    `minutes` an integer or 0.
+    All values are text: the items of a YAML list joined by spaces, the number of parts as `parts`,
+    and an integer or 0 as `minutes`.
     """
     head = _Head()
     try:
@@ -207,7 +208,7 @@ class _Head:
             self._end_value()
 
     def _end_value(self) -> None:
-        """Expect a key again if a value of a part or of the spec is over."""
+        """Expect a key next if the value of a key, in a part or in the spec, is complete."""
         if self.depth <= 3:
             self._part_key = None
         if self.depth <= 1:
@@ -248,7 +249,7 @@ def format_key_path(path: DocumentPath) -> str:
 
 
 def shorten(text: str) -> str:
-    """Return the beginning of a text that somebody wrote."""
+    """Return a text for a message, cut to 40 characters."""
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
@@ -282,7 +283,7 @@ def _decoded(raw: bytes) -> str:
 
 
 def _syntax_error(error: Exception, text: str) -> tuple[str, tuple[str, ...]]:
-    """Return `line:column: sentence` on a text that is not YAML, and its line with a caret."""
+    """Return `line:column: sentence` for text that is not YAML, and an excerpt with a caret."""
     expected = "expected YAML, found a mistake in it: "
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if not isinstance(error, yaml.MarkedYAMLError) or mark is None:
@@ -323,7 +324,7 @@ def _value(
     positions: dict[DocumentPath, Position],
     key: yaml.Node | None = None,
 ) -> Any:  # noqa: ANN401 any YAML value
-    """Return the data of a node; add its position, and those of all in it."""
+    """Return the data of a node; add the positions of the node and of all nodes in it."""
     if len(positions) >= MAX_YAML_NODES or len(path) > MAX_YAML_DEPTH:
         raise UnreadableYaml(_ENDLESS, _place(node))
     first_line, _ = _place(node)
