@@ -1,12 +1,12 @@
-"""Forms of questions: the file that a candidate edits, and the program that it stands for.
+"""Forms of questions: the file that a candidate edits, and the program that is made from it.
 
-A text form turns answers into a program: functions that return the numbers, or compute the
-formulas, that were written.  From there on it is graded, explained and audited as any program, in a
-worker, against the reference and the ideas.  The text is data: it is read here letter by letter and
-never run.  It has lines `name = value`, each name once; `#` begins a comment.
+A text form turns answers into a program: functions that return the written numbers, or compute the
+written formulas.  That program is graded, explained and audited like any other, in a worker,
+against the reference and the ideas.  The text itself is data: it is read here and never run.  It
+has lines `name = value`, each name once; `#` begins a comment.
 
-A line that cannot be read refuses the whole file, because a candidate can fix it.  In a class
-nobody can, and the line counts as an answer that was not given.
+If a line cannot be read, the whole file is refused, because the candidate can fix it.  In a class
+nobody can.  There such a line counts as an answer that was not given.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Form:
     is_text: ClassVar[bool] = True  # the submission is answers, not code
     # A submission never shares a process with the driver.
     runs_in_two_processes: ClassVar[bool] = False
-    shows_expected: ClassVar[bool] = False  # of an estimate, once it is graded
+    shows_expected: ClassVar[bool] = False  # a grade shows the right numbers
     allows_one_try: ClassVar[bool] = False  # only the first grade counts
 
     def starter(self, spec: Spec) -> bytes:  # noqa: ARG002
@@ -130,7 +130,7 @@ class Form:
         *,
         literal: bool = False,  # noqa: ARG002
     ) -> bytes:
-        """Return the program that a file stands for; a function without an answer is missing.
+        """Return the program made from a file; a function is left out if its answers are open.
 
         Args:
             text: The file.
@@ -144,7 +144,7 @@ class Form:
         return text
 
     def answers_for_function(self, function: str, question: Question) -> list[str]:  # noqa: ARG002
-        """Return the answers, as the file names them, without which a function is missing."""
+        """Return the answers from which a function is made, as the file names them."""
         return [function]
 
     def spec_errors(self, spec: Spec) -> Iterator[tuple[KeyPath, str]]:
@@ -170,7 +170,10 @@ class WrittenAnswer:
 
     @contextmanager
     def collect_errors(self, prefix: str = "", *, faults: list[UnreadableAnswer]) -> Iterator[None]:
-        """Add an error in the value, whose column counts from 0, with its place in the file."""
+        """Collect an error from reading the value, and add its place in the file.
+
+        The raised error's column counts from 0 at the start of the value.
+        """
         try:
             yield
         except UnreadableAnswer as error:
@@ -211,7 +214,7 @@ def read_answers(
     reader = _LineReader(names, expected, words, literal=literal)
     for number, line in enumerate(answer_lines(text), 1):
         reader.read(number, line)
-    # A name that is misspelled is not missing as well.
+    # If there are faults, a missing name is not reported: it may be misspelled in one of them.
     missing = [name for name in needed or names if name not in reader.answers]
     if missing and not reader.faults and unread is None:
         name = missing[0] if len(missing) == 1 else "NAME"
@@ -250,7 +253,7 @@ class _LineReader:
         if not name and not equals:
             return
         earlier = self.answers.get(name)
-        if "\ufffd" in content:  # stands for bytes that are not a letter
+        if "\ufffd" in content:  # stands for bytes that are not UTF-8
             fault = "its letters are not UTF-8; save the file as UTF-8"
         elif not equals or name not in self.names:
             near = "" if name.isdigit() else did_you_mean(name, self.names)
@@ -307,7 +310,7 @@ def open_answers_text(names: Sequence[str]) -> str:
 
 
 def comment_lines(text: str, indent: str = "") -> list[str]:
-    """Return a sentence as comments of 80 columns, in which nothing acts on a terminal."""
+    """Return a sentence as comments of 80 columns; control characters are escaped."""
     sentence = " ".join(text.split())
     printable = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in sentence)
     return wrap(printable, 80, initial_indent="# ", subsequent_indent=f"# {indent}")

@@ -54,7 +54,8 @@ _BODY = (
     "import numpy as np; from math import exp, log; n_ = len({first}); found_ = {array}; "
     "{tests}return found_"
 )
-# A test of a required word adds 0.37 to its value: if the result stays, the word is not needed.
+# The test of a required word adds 0.37 to its value.  If the result does not change, the formula
+# does not need the word.
 _WORD_VALUE = "(-0.0 + {word}("
 _MOVED_VALUE = "(0.37 + {word}("
 _TEST = "assert repr(found_) != repr({moved}), {message!r}; "
@@ -141,7 +142,7 @@ def _function_body(
 
 
 def _symbols(question: Question, function: str) -> list[str]:
-    """Return the names that the first step with a function passes to it."""
+    """Return the names that the first step that calls a function passes to it."""
     for steps in question.runs.values():
         for step in steps:
             if step.owner == "submission" and step.function == function:

@@ -12,7 +12,7 @@ from grader.model.errors import did_you_mean
 from grader.model.spec import FollowUp, KeyPath
 
 DEFAULT_TOLERANCE = 0.03  # relative, of a number
-ARRAY_ROUNDING = 1e-9  # relative to the largest entry: of 1/3, nine digits
+ARRAY_ROUNDING = 1e-9  # relative to the largest entry: 1/3 may be typed with nine digits
 _ANSWER_KEYS = ("choice", "number", "array", "points")
 
 Rows = list[list[float]]  # an array; a choice or a number is a row of one
@@ -119,7 +119,7 @@ def spec_errors(follow_up: FollowUp, ideas: Collection[str]) -> Iterator[tuple[K
     if len(keys) > 1:
         yield (keys[1],), f"expected one of {', '.join(_ANSWER_KEYS)}, found {' and '.join(keys)}"
     choices = len(follow_up.choice)
-    first = 1 if choices else 0  # without choices, only no right one fits
+    first = 1 if choices else 0  # without choices, `right` must not be given
     if not first <= (follow_up.right or 0) <= choices:
         right = follow_up.right or "none"
         yield ("right",), f"expected the number of one of {choices} answers, found {right}"

@@ -36,7 +36,7 @@ class EstimateForm(Form):
     def program(
         self, text: bytes, question: Question, unread: UnreadLines = None, *, literal: bool = False
     ) -> bytes:
-        """Return functions that return the numbers; their dicts leave out open answers."""
+        """Return functions that return dicts of the numbers, without open answers."""
         answers = question.spec.answers
         written = read_answers(text, answers, unread=unread, literal=literal)
         faults: list[UnreadableAnswer] = []
@@ -63,7 +63,7 @@ class EstimateForm(Form):
         return _answers_by_function(question).get(function, [function])
 
     def spec_errors(self, spec: Spec) -> Iterator[tuple[KeyPath, str]]:
-        """Yield answers without a check or a known unit, and checks of other answers."""
+        """Yield answers without a check or a known unit, and checks of anything else."""
         yield from super().spec_errors(spec)
         checks_by_answer = {
             part: check.id for check in spec.checks for part in getattr(check, "parts", ())

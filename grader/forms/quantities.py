@@ -100,16 +100,16 @@ _MAYBE_UNIT = re.compile(  # words that are not taken for nouns
 class RequestedQuantity:
     """The quantity that a question asks for."""
 
-    expected_form: str = ""  # opening of the message if there is no number
+    expected_form: str = ""  # beginning of the message if the answer is no number
     unit: str = "1"  # base unit
     about: str = ""  # name and question: their nouns may follow a number
     is_literal: bool = False  # refuse remarks, nouns and equations
     any_noun: bool = False  # let any noun follow a number, and take counts for pure numbers
 
     def is_noun(self, word: str) -> bool:
-        """Return True if a word may follow a number and has no unit.
+        """Return True if a word may follow a number without being a unit.
 
-        Nouns of the question may, and remarks such as "each".
+        Nouns of the question and remarks such as "each" may.
         """
         unit = find_unit(word)
         nouns = (_stem(noun) for noun in re.findall("[a-z]+", self.about.lower()))
@@ -118,7 +118,7 @@ class RequestedQuantity:
         return self.any_noun and unit is None and not _MAYBE_UNIT.fullmatch(word)
 
     def asks_for_unit(self, word: str) -> bool:
-        """Return True if the question asks for a number of these: "in percent"."""
+        """Return True if the question asks for an answer in a unit, such as "in percent"."""
         return bool(re.search(rf"\bin {re.escape(word)}(?!\w)", self.about))
 
     def find_unit(self, words: str) -> Unit | None:
@@ -234,14 +234,14 @@ def _sides(text: str, requested: RequestedQuantity) -> list[ParsedQuantity]:
 
 
 def _agrees_with_answer(side: ParsedQuantity, answer: ParsedQuantity) -> bool:
-    """Return True if a side equals the last one; without a unit it may be in that one's."""
+    """Return True if a side equals the answer; without a unit it may be in the answer's unit."""
     if _agree(side, answer):
         return True
     return not side.unit and _agree(side._replace(value=side.value * answer.size), answer)
 
 
 def _agree(first: ParsedQuantity, second: ParsedQuantity) -> bool:
-    """Return True if two numbers are equal, as exactly as they are written."""
+    """Return True if two numbers are equal within the digits that are written."""
     larger = max(abs(first.value), abs(second.value))
     tolerance = min(max(first.digit, second.digit, EQUATION_TOLERANCE * larger), larger / 2)
     difference = abs(first.value - second.value)
@@ -282,7 +282,7 @@ def _parse_amount(text: str, requested: RequestedQuantity) -> ParsedQuantity:
 
 
 def _last_digit(tokens: list[_Token], value: float) -> float:
-    """Return what one unit in the last digit of a single number is in an amount; else 0."""
+    """Return the value of one unit in an amount's last digit; 0 if it has several numbers."""
     numbers = [token for token in tokens if token.kind == "number"]
     if len(numbers) != 1 or not numbers[0].value:
         return 0.0
@@ -323,7 +323,10 @@ def _tokenize(text: str, requested: RequestedQuantity) -> tuple[list[_Token], in
 def _match_remark(
     text: str, column: int, last: _Token, requested: RequestedQuantity
 ) -> re.Match[str] | None:
-    """Return the remark in parentheses after a token; arithmetic is none right after a number."""
+    """Return the remark in parentheses after a token, if there is one.
+
+    Parentheses with arithmetic are a remark only after a unit.
+    """
     remark = _REMARK.match(text, column)
     if remark is None or requested.is_literal:
         return None

@@ -113,8 +113,8 @@ def unit_of(number: str) -> str:
 def _dimension_scales(*base_units: str) -> dict[str, float]:
     """Return a scale for every entry of UNITS, from an arbitrary one for each base unit.
 
-    Units are checked by calculating twice, the second time with every unit multiplied by its scale.
-    The unit of a result is right if the result grows by the scale of that unit.
+    To check the unit of a result, it is calculated twice, the second time with every unit
+    multiplied by its scale.  The unit is right if the result grows by the scale of that unit.
     """
     sizes = {unit: math.log(number) for number, unit in enumerate(base_units, 3)}
     scales = {}
