@@ -33,7 +33,7 @@ class AuditRow:
     misconception: str | None
     cells: Mapping[str, MatrixCell]  # by check id
     named: tuple[str, ...]  # misconceptions that diagnosis named on every seed
-    named_well: int  # seeds on which it named exactly what it should
+    named_well: int  # seeds on which diagnosis named exactly the right ones
     seeds: int  # on which every check ran
     claimed_by: tuple[str, ...] = ()  # checks that the spec says kill it
     # By a check that VARIES: the seeds on which the program passes it.
@@ -42,7 +42,7 @@ class AuditRow:
 
 @dataclass(frozen=True, slots=True)
 class CheckFacts:
-    """Facts about one check after all programs."""
+    """Facts about one check, after all programs were tried."""
 
     id: str
     kind: str
@@ -60,7 +60,7 @@ class TrivialAnswer:
     about: str  # "returns zeros of the right shape"
     passes: tuple[str, ...]
     accepted: bool  # every check that decides lets it through
-    made: bool = True  # False: it computes what the reference does, so it says nothing
+    made: bool = True  # False if its results equal the reference's, so that it proves nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class AcceptedSolutionResult:
 
 @dataclass(frozen=True, slots=True)
 class PlantingResult:
-    """Numbers of ideas that are named when planted into accepted solutions, on one seed."""
+    """Result of planting ideas into accepted solutions, on one seed: are they named?"""
 
     named: int  # by exactly their own name
     missed: tuple[str, ...]  # "even-split in loops (named: nothing)"
@@ -90,7 +90,10 @@ class PlantingResult:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Shares of the budget of a check that programs use, in the case that needs most of it."""
+    """Shares of a check's budget that programs use, in the case where they use most.
+
+    One right and one wrong program are kept: those nearest to the limit.
+    """
 
     check: str
     right: str  # the right program that comes nearest to it
@@ -185,10 +188,10 @@ class MutationReport:
     """All mutants of a reference."""
 
     question: str
-    derived: int  # mutants that there are
-    trials: tuple[MutantTrial, ...]  # those that were tried
+    derived: int  # number of mutants that exist
+    trials: tuple[MutantTrial, ...]  # of those that were tried
     seeds: tuple[int, ...]
-    searched: int  # inputs on which those that passed were held against the reference
+    searched: int  # inputs on which those that passed were compared with the reference
     seconds: float
     problems: tuple[str, ...]
     interrupted: bool = False

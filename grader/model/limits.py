@@ -11,21 +11,21 @@ from __future__ import annotations
 
 GRADE_SECONDS = 120  # by the clock: a whole grade with its explanation
 CALL_SECONDS = 5.0  # one call, unless the question sets a limit
-# A call ends sooner if calls of the reference are fast: after MIN_CALL_SECONDS, or this many times
-# the slowest call of the reference.  Of right solutions with plain loops the slowest took 0.5 s.
+# If the reference is fast, a call has less time: SLOWEST_CALL_FACTOR times the slowest call of the
+# reference, but at least MIN_CALL_SECONDS.  The slowest right solution in plain loops took 0.5 s.
 MIN_CALL_SECONDS = 1.5
 SLOWEST_CALL_FACTOR = 250
 MEASURE_SECONDS = 60  # one numerical derivative, one measured quantity, or all mutants of a source
 EXTRA_CALL_SECONDS = 2.0  # a request with extra inputs, which only serve an explanation
-# A request for many runs at once, by torch, whose first calls take longer.  If it takes longer, the
-# runs are requested one at a time.
+# One request for many runs, without and with torch, whose first calls are slow.  If they do not
+# finish in time, the runs are requested one at a time.
 PREFETCH_SECONDS = {False: 1.0, True: 2.0}
-# By the clock: a process that neither runs nor waits for a core.  The second holds if the time for
-# which it waited is unknown: then other programs may use the machine.
+# By the clock: a process that neither runs nor waits for a core.  The second limit holds if it is
+# unknown how long it waited: it may only seem idle, because other programs use the machine.
 IDLE_SECONDS = 5.0
 UNSURE_IDLE_SECONDS = 25.0
-# By the clock, by torch: from the start of a process to its first answer.  Importing numpy takes a
-# tenth of a second, and much longer from a cold disk.
+# By the clock, without and with torch: from the start of a process to its first answer.  Importing
+# numpy takes a tenth of a second, and much longer from a cold disk.
 START_SECONDS = {False: 30.0, True: 120.0}
 END_SECONDS = 5.0  # by the clock: until a process that was told to end is gone
 EXIT_GRACE_SECONDS = 2.0  # by the clock: until a process that closed its channel has ended
@@ -41,9 +41,9 @@ AUTOGRADER_SECONDS = 540  # by the clock: Gradescope ends a grade after 10 minut
 
 # -- memory and threads ----------------------------------------------------------------------------
 
-# Bytes of a worker, by torch; numpy alone takes 0.14 GB.
+# Bytes of a worker, without and with torch; numpy alone takes 0.14 GB.
 MAX_MEMORY_BYTES = {False: 1 << 30, True: 8 << 30}
-# Bytes of a bank's worker, by torch, above which it is renewed before the next program.
+# Bytes above which a bank's worker is renewed before the next program, without and with torch.
 MAX_BANK_MEMORY_BYTES = {False: 256 << 20, True: 1 << 30}
 SPARE_THREADS = 64  # threads of a worker, beyond those that its user runs already
 

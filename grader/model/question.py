@@ -146,7 +146,7 @@ class Question:
 
     @property
     def code_names(self) -> tuple[str, ...]:
-        """Return the functions and classes among these names, without letters of answers."""
+        """Return the functions and classes that a file must define, without constants."""
         return tuple(
             name
             for name, signature in self.signatures_for_part().items()

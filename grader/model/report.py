@@ -153,7 +153,10 @@ class ExceptionRecord:
 
     @property
     def is_unparsable_file(self) -> bool:
-        """Return True if the file cannot be read; an error that its code raised has only frames."""
+        """Return True if the file itself cannot be read or parsed.
+
+        A syntax error that its running code raised has frames and no column.
+        """
         if self.type == UNREADABLE_TYPE:
             return True
         is_syntax_error = self.type in {"SyntaxError", "IndentationError", "TabError"}
@@ -219,7 +222,7 @@ class IdeaMatch:
     failing: int = 0  # failing cases in all
     seen: tuple[str, ...] = ()  # these cases
     checks: tuple[str, ...] = ()  # the checks that fail and are there to catch it
-    rounded: bool = False  # they agree as written by a person, or in float32
+    rounded: bool = False  # they agree after rounding, by a person or to float32, not exactly
     # A clause, if it fits every failing case and is not sure: "but so does ...".
     doubt: str = ""
 

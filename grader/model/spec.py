@@ -57,7 +57,7 @@ def _ensure_steps(written: object) -> object:
     return [written] if isinstance(written, str) else written
 
 
-# One, or a list of them; read as a list.
+# Keys that take one value or a list of values are read as a list.
 _Steps = Annotated[list[str], Field(min_length=1)]  # an empty run would pass anybody
 StepTexts = Annotated[_Steps, BeforeValidator(_ensure_steps, json_schema_input_type=str | _Steps)]
 _Clauses = Annotated[list[Annotated[int, Field(gt=0)]], Field(max_length=9)]
@@ -74,7 +74,7 @@ Clauses = Annotated[
 class StrictModel(BaseModel):
     """Base of every mapping of a spec: unknown keys are errors, and nothing changes."""
 
-    # Built when first used: most are only ever used inside a spec.
+    # `defer_build`: pydantic builds a model when it is first used alone; most never are.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
@@ -468,7 +468,7 @@ class Spec(StrictModel):
 
     @property
     def part_numbers(self) -> dict[str, int]:
-        """Return the number of each part by that number and by its id."""
+        """Map each part's number, as text, and its id to the number."""
         numbers = {str(number): number for number, _ in enumerate(self.parts, 1)}
         return numbers | {name: number for number, name in enumerate(self.part_ids, 1)}
 
