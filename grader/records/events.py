@@ -69,7 +69,8 @@ class Event(NamedTuple):
     isolation: str | None = None
     seconds: float | None = None
     report: str | None = None  # JSON
-    # Of a grade the verdict of each part, "pass fail skipped", or NO_TRY_MARK or UNCHANGED_MARK.
+    # Of a grade: the verdict of each part, "pass fail skipped", or NO_TRY_MARK or UNCHANGED_MARK.
+    # In an interview: the number of a part.
     parts: str | None = None
     detail: str | None = None  # mostly JSON
 
@@ -156,7 +157,7 @@ class Store:
     def __init__(
         self, folder: Path, seal: Callable[[sqlite3.Connection], None] = lambda _: None
     ) -> None:
-        """Open nothing yet; `seal` hides records from each connection that reads."""
+        """Open no file yet; `seal` is called with each connection that reads, to hide records."""
         self.path = folder / FILE_NAME
         self._seal = seal
 

@@ -1,4 +1,4 @@
-"""Interviews: the events of which they consist, and what an open one hides (ADR 33)."""
+"""Interviews, put together from their events; an open one hides results (ADR 33)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class InterviewEntry(NamedTuple):
 
 @dataclass(slots=True)
 class Interview:
-    """A recorded interview.  The event that starts it holds several fields under their names."""
+    """A recorded interview.  The `detail` of its first event holds some fields by name."""
 
     number: int  # from 1
     id: int  # of the event that started it
@@ -51,7 +51,7 @@ class Interview:
     blind: bool
     candidate: str  # empty: the person practices alone
     folder: str  # with the folders of its questions
-    fit: Sequence[str | None] = ()  # chosen track, level and role
+    fit: Sequence[str | None] = ()  # track, level and role by which questions were chosen
     asked: list[InterviewEntry] = field(default_factory=list)
     noted: list[InterviewEntry] = field(default_factory=list)
     marked: list[InterviewEntry] = field(default_factory=list)

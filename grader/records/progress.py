@@ -50,8 +50,8 @@ class QuestionProgress:
     moments: list[str] = field(default_factory=list)  # of its events, until it was finished
     last_earlier_attempt: int = 0  # number of the last attempt before it
     part_given: int = 1  # the last part that an interviewer asked
-    # In order: each sitting as it was when it was finished, and moments of wrong answers to
-    # follow-ups.
+    # From these follows when the question is due.  In order: each sitting as it was when it was
+    # finished, and the moment of each wrong answer to a follow-up.
     rated_moments: list[QuestionProgress | str] = field(default_factory=list)
     marks: dict[int, AttemptMark] = field(default_factory=dict)  # by the number of an attempt
 
@@ -109,7 +109,8 @@ class ProgressEvent(NamedTuple):
         return self.what == "graded" and self.sha256 is not None and is_try(self.parts)
 
 
-ProgressEvents = Mapping[tuple[str, str], Sequence[ProgressEvent]]  # by id and bank, in no order
+# By the id of a question and its bank; not sorted.
+ProgressEvents = Mapping[tuple[str, str], Sequence[ProgressEvent]]
 
 _PROGRESS_SQL = """
     SELECT
@@ -168,7 +169,7 @@ def progress_of(
 
 
 class _ProgressReader:
-    """The progress after the events so far."""
+    """Reads events in order, and holds the progress after those so far."""
 
     def __init__(self, *, once: bool) -> None:
         self.progress = QuestionProgress()
@@ -253,7 +254,7 @@ class _ProgressReader:
 
 
 def is_about_question(recorded: str, bank: str, question: str) -> bool:
-    """Return True if records of one bank count for the question of another, as described above."""
+    """Return True if records of one bank count for a question of another; see the module."""
     return is_same_bank(recorded, bank) or not has_question(Path(recorded), question)
 
 
