@@ -85,7 +85,7 @@ def _read_array(follow_up: FollowUp, text: str, expected: str) -> Rows:
 
 
 def judge_answer(follow_up: FollowUp, text: str) -> tuple[bool, str]:
-    """Return whether an answer is right, and the listed idea behind a wrong one, or "".
+    """Return True if an answer is right, and the listed idea behind a wrong one, or "".
 
     Raises:
         UnreadableAnswer: the text does not answer the question.

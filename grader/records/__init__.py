@@ -1,1 +1,1 @@
-"""What a person did, as events that are never changed, and what follows from them."""
+"""A person's history on disk: events, and the attempts, progress and interviews in them."""

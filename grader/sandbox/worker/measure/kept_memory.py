@@ -102,7 +102,7 @@ def measure_state(
         stepping.perform_steps(program, request.steps, names)
         result = names.pop(request.of)
         reachable = reachable_bytes(result, arrays)
-        naming = 0  # bytes that naming leaves; malloc would also count its free memory
+        naming = 0  # bytes that naming the arrays leaves allocated; only an exact count tells
         if exact:
             naming -= _used_bytes(exact=exact)
         kept = describe_kept(arrays, names)

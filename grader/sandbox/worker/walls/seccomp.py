@@ -2,7 +2,7 @@
 
 The filter lists refused calls instead of allowed ones, because numpy, torch and the standard
 library make calls that differ between versions.  Calls newer than the list are refused as well.
-The list has the calls that act outside of this process or exceed its limits.  Landlock covers
+The list has calls that act outside of this process or get around its limits.  Landlock covers
 files, except for their modes, owners, times and attributes, which are refused here.
 """
 
