@@ -1,15 +1,16 @@
-"""What a page says, as blocks: written once, shown on a terminal, read aloud, as HTML, as Markdown.
+"""Blocks of a page, which can be shown on a terminal, read aloud, or written as HTML or Markdown.
 
-A page is a list of blocks from top to bottom.  A page that has to fit a screen says of some blocks
-what may stand in their place (`ShrinkableBlocks`): what matters least has the lowest rank and goes first,
-and `OmissionNote` names what is gone.  Whatever the texts hold, nothing in them acts on a terminal or is
-read as markup: every renderer sees to that.
+A page is a list of blocks from top to bottom.  A page that has to fit a screen gives some blocks
+shorter forms (`ShrinkableBlocks`): the least important has the lowest rank and is shortened first,
+and `OmissionNote` names the parts left out.  Every renderer escapes texts, so that they cannot act
+on a terminal or be read as markup.
 """
 
 from __future__ import annotations
 
 import html
 import itertools
+import math
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,20 +18,34 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from grader.model.number_format import join_words
-from grader.reports import text_layout
-from grader.reports.text_layout import BOLD, REVERSE, Line, display_width, escape_line
-
-FACT_SEPARATOR = (
-    "\xa0\xa0 "  # facts on one line: three cells apart, or a comma where they are read aloud
+from grader.reports.text_layout import (
+    BOLD,
+    GAP_TEXT,
+    NARROWEST,
+    REVERSE,
+    WIDEST,
+    Line,
+    bold,
+    display_width,
+    escape_line,
+    fold_code,
+    format_columns,
+    next_step_lines,
+    without_styles,
+    wrap_words,
 )
-_LONGEST = 4000  # characters of one text
+
+# Between facts on one line: three columns, or a comma if they are read aloud.
+FACT_SEPARATOR = "\xa0\xa0 "
+_MAX_TEXT = 4000  # characters
+_BULLETS = {"-", "*"}
 _ITEM = re.compile(r"^\s*([-*]|\d+[.)])\s+(.*)$")
 _FENCE = re.compile(r"^\s*```(\w*)")
-_END = re.compile(r"\s*(?:$|```|(?:[-*]|\d+[.)])\s)")  # of a paragraph or an item
+_PARAGRAPH_END = re.compile(r"\s*(?:$|```|(?:[-*]|\d+[.)])\s)")  # or the end of an item
 _CODE = re.compile(r"`([^`\n]+)`")
 _MINUS = re.compile(r"(?<![\w.)\]])-(?=[\d.])")
-# What Markdown would read as markup where it stands: what can open emphasis, and no `a * b`, a_b,
-# x[0] or a < b. 2**30 and *= are written as code, which needs no backslash.
+# Text that Markdown would read as markup: signs that can open emphasis, but not a * b, a_b, x[0]
+# or a < b. 2**30 and *= are written as code, which needs no backslash.
 _MARKUP = re.compile(
     r"[\\`$]|(?<!\*)\*+(?![*\s])|(?<!~)~+(?![~\s])|(?<!\w)_+|\](?=\()|<(?=[A-Za-z/!?])"
     r"|&(?=#?\w+;)|\{[{%]+|(?<=\s)#+$"
@@ -45,22 +60,22 @@ _LINKS = re.compile(r"(?i)(?<=www)\.|:(?=//)|@(?=\w)")
 
 
 class Heading(NamedTuple):
-    """A title below a blank line, and facts at its right or, without room, below it."""
+    """A title below a blank line, with facts at its right, or below it if there is no room."""
 
     title: str
     facts: str = ""
-    name: str = ""  # in bold before a title that is then not
+    name: str = ""  # in bold before the title, which is then not bold
     level: int = 2  # of HTML and Markdown
 
 
 class Paragraph(NamedTuple):
-    """Words that flow, maybe behind a word or two in bold."""
+    """Words that flow, with an optional lead in bold."""
 
     text: str
     lead: str = ""
     style: str = BOLD  # of the lead
-    indent: int = 0  # cells before every line
-    hang: int = 0  # more cells before all lines but the first
+    indent: int = 0  # columns before every line
+    hang: int = 0  # more columns before all lines but the first
 
 
 class Item(NamedTuple):
@@ -69,7 +84,7 @@ class Item(NamedTuple):
     text: str
     mark: str = "-"  # or "7", of a numbered list
     indent: int = 0
-    inner: bool = False  # of a list in a list, for Markdown
+    inner: bool = False  # whether it belongs to a list in a list, for Markdown
 
 
 class CodeBlock(NamedTuple):
@@ -81,14 +96,14 @@ class CodeBlock(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """What is set in columns: drawn for a width, or a fact a line where it is read aloud."""
+    """Text in columns: drawn for a width, or one fact a line if it is read aloud."""
 
     draw: Callable[[int], Iterable[Line]]
     spoken: Sequence[str] = ()
 
 
 class Picture(NamedTuple):
-    """What HTML has in the place of some blocks, drawn of the words and the HTML that they are."""
+    """A picture that HTML shows instead of some blocks, drawn from their text and their HTML."""
 
     draw: Callable[[str, str], str]
     blocks: Sequence[Block]
@@ -99,13 +114,13 @@ class Table(NamedTuple):
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    right: Sequence[str] = ()  # the columns that are aligned at their right
+    right: Sequence[str] = ()  # the columns that are right-aligned
     indent: int = 0
-    marked: frozenset[int] = frozenset()  # rows that stand out where there is color
+    marked: frozenset[int] = frozenset()  # rows that stand out on a page with colors
 
 
 class Commands(NamedTuple):
-    """What to type next, which no file has; a command is never broken, shortened or escaped."""
+    """Commands to type next; they are never broken, shortened, escaped or written to a file."""
 
     commands: Sequence[str]
     first: str = ""  # what to do before the first of them
@@ -113,17 +128,17 @@ class Commands(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BlankLine:
-    """A blank line on a terminal; everywhere else blocks stand apart anyway."""
+    """A blank line on a terminal; elsewhere blocks are set apart anyway."""
 
 
 class OmissionNote(NamedTuple):
-    """Where a page says what it leaves out, and which command shows it."""
+    """The place where a page names the parts it leaves out, and the command that shows them."""
 
     command: str
 
 
 class ShorterForm(NamedTuple):
-    """What stands in the place of some blocks from a rank on, and what is then lost."""
+    """Blocks that replace longer ones from a rank on, and the names of the parts lost then."""
 
     rank: int
     blocks: Sequence[Block] = ()
@@ -131,196 +146,246 @@ class ShorterForm(NamedTuple):
 
 
 class ShrinkableBlocks(NamedTuple):
-    """Blocks that may be shown shorter where a page has to fit; the ranks rise."""
+    """Blocks with shorter forms for a page that has to fit, by rising rank."""
 
     blocks: Sequence[Block]
     shorter_forms: Sequence[ShorterForm]
 
 
 Block: TypeAlias = (
-    Heading | Paragraph | Item | CodeBlock | Figure | Picture | Table | Commands | BlankLine | OmissionNote
-    | ShrinkableBlocks
+    Heading | Paragraph | Item | CodeBlock | Figure | Picture | Table | Commands
+    | BlankLine | OmissionNote | ShrinkableBlocks
 )  # fmt: skip
 Blocks: TypeAlias = Iterator[Block]
 
 
 def from_markdown(text: str, *, indent: int = 0, gap: Block = BlankLine()) -> Blocks:
-    """The paragraphs, list items and code of a text in a small part of Markdown, gaps between."""
+    """Yield the paragraphs, list items and code of a text in a small part of Markdown.
+
+    A `gap` comes between any two of them, except between two items.
+    """
     lines = text.expandtabs(4).strip("\n").split("\n")
-    before: Block | None = None
+    previous: Block | None = None
     while lines:
-        line = lines.pop(0)
-        block: Block | None = None
-        fence = _FENCE.match(line)
-        if fence or (line.startswith("    ") and line.strip()):
-            if fence:
-                code = _taken(lines, lambda s: not _FENCE.match(s))
-                del lines[:1]
-            else:
-                code = [line, *_taken(lines, lambda s: s.startswith("    ") or not s.strip())]
-            text = textwrap.dedent("\n".join(code)).rstrip()
-            language = (fence and fence[1]) or "text"
-            block = CodeBlock(tuple(text.split("\n")), indent + 4, language)
-        elif line.strip():
-            item = _ITEM.match(line)
-            begin, *more = item[2] if item else line, *_taken(lines, lambda s: not _END.match(s))
-            words = " ".join(map(str.strip, [begin, *more]))
-            block = Item(words, item[1], indent) if item else Paragraph(words, indent=indent)
-        if block is not None:
-            if before is not None and not (isinstance(before, Item) and isinstance(block, Item)):
-                yield gap
-            before = block
-            yield block
+        if not lines[0].strip():
+            del lines[0]
+            continue
+        block = _take_block(lines, indent)
+        if previous is not None and not (isinstance(previous, Item) and isinstance(block, Item)):
+            yield gap
+        previous = block
+        yield block
 
 
-def _taken(lines: list[str], belongs: Callable[[str], bool]) -> list[str]:
-    """The first lines, as far as they belong to a block; they are gone from the others."""
-    taken = list(itertools.takewhile(belongs, lines))
-    del lines[: len(taken)]
-    return taken
+def _take_block(lines: list[str], indent: int) -> Block:
+    """Remove the lines of the first block, and return the block."""
+    line = lines.pop(0)
+    if fence := _FENCE.match(line):
+        code = _take_while(lines, lambda line: not _FENCE.match(line))
+        del lines[:1]  # the closing fence
+        return _code_block(code, indent, fence[1] or "text")
+    if line.startswith("    "):
+        code = _take_while(lines, lambda line: line.startswith("    ") or not line.strip())
+        return _code_block([line, *code], indent, "text")
+    more = _take_while(lines, lambda line: not _PARAGRAPH_END.match(line))
+    item = _ITEM.match(line)
+    first = item[2] if item else line
+    words = " ".join(part.strip() for part in [first, *more])
+    return Item(words, item[1], indent) if item else Paragraph(words, indent=indent)
 
 
-def _at(blocks: Iterable[Block], rank: int, lost: list[str], *, pictures: bool = False) -> Blocks:
-    """The blocks of a page of a rank, -1 for all; what they leave out is added to `lost`."""
+def _take_while(lines: list[str], belongs: Callable[[str], bool]) -> list[str]:
+    """Remove the first lines that belong to a block, and return them."""
+    block_lines = list(itertools.takewhile(belongs, lines))
+    del lines[: len(block_lines)]
+    return block_lines
+
+
+def _code_block(code: Sequence[str], indent: int, language: str) -> CodeBlock:
+    text = textwrap.dedent("\n".join(code)).rstrip()
+    return CodeBlock(tuple(text.split("\n")), indent + 4, language)
+
+
+def _expand(
+    blocks: Iterable[Block], rank: int, lost: list[str], *, pictures: bool = False
+) -> Blocks:
+    """Yield the blocks of a page as they are at a rank (-1: all of them).
+
+    Adds to `lost` the names of the blocks that are left out.
+    """
     for block in blocks:
         if isinstance(block, ShrinkableBlocks):
-            shown = next((one for one in reversed(block.shorter_forms) if one.rank <= rank), None)
-            lost += shown.lost if shown else ()
-            yield from _at(shown.blocks if shown else block.blocks, rank, lost, pictures=pictures)
+            content = block.blocks
+            fitting_forms = [form for form in block.shorter_forms if form.rank <= rank]
+            if fitting_forms:
+                content = fitting_forms[-1].blocks
+                lost += fitting_forms[-1].lost
+            yield from _expand(content, rank, lost, pictures=pictures)
         elif isinstance(block, Picture) and not pictures:
-            yield from _at(block.blocks, rank, lost)
+            yield from _expand(block.blocks, rank, lost)
         else:
             yield block
+
+
+# -- terminal -------------------------------------------------------------------------------------
 
 
 def render_terminal(
     blocks: Sequence[Block], width: int, *, rows: int | None = None
 ) -> tuple[Line, ...]:
-    """Blocks as lines for a window of `width` columns, as short as it takes to have `rows`."""
-    window = width
-    width = max(width, text_layout.NARROWEST)
-    ranks = sorted(
-        {s.rank for b in blocks if isinstance(b, ShrinkableBlocks) for s in b.shorter_forms}
-    )
-    for rank in [-1] if rows is None else [0, *ranks]:
+    """Lay out blocks for a window of `width` columns, shortened until they fit `rows` lines."""
+    page_width = max(width, NARROWEST)
+    if rows is None:
+        return tuple(_layout(_expand(blocks, -1, []), page_width))
+    ranks = {0}
+    for block in blocks:
+        if isinstance(block, ShrinkableBlocks):
+            ranks.update(form.rank for form in block.shorter_forms)
+    for rank in sorted(ranks):
         lost: list[str] = []
-        shown = list(_at(blocks, rank, lost))
-        lines = _laid(shown, width, lost)
-        if rows is None or _rows(lines, window) <= rows:
+        shortened = list(_expand(blocks, rank, lost))
+        lines = _layout(shortened, page_width, lost)
+        if _count_rows(lines, width) <= rows:
             return tuple(lines)
-    # Even the shortest page is too long: its end and its head stay, what is between is cut.
-    ends = [at for at, b in enumerate(blocks) if next(_at([b], -1, []), None) == BlankLine()]
-    end = blocks[max(ends, default=len(blocks)) :]
-    command = next((block.command for block in blocks if isinstance(block, OmissionNote)), "")
-    ending: list[Line] = []
-    if command:
-        ending += text_layout.wrap_words(
-            "shows the rest.", width, first=f"{command} ", indent="    "
-        )
-    ending += _laid(_at(end, rank, []), width, [])
-    while len(lines) > 1 and _rows([*lines, *ending], window) > (rows or 0):
+
+    # Even the shortest page is too long: keep its beginning and its ending, and cut the middle.
+    ending = _ending(blocks, page_width, rank)
+    while len(lines) > 1 and _count_rows([*lines, *ending], width) > rows:
         lines.pop()
     return (*lines, *ending)
 
 
-def _rows(lines: Iterable[Line], width: int) -> int:
-    """Lines of a terminal: what is longer than one is wrapped there."""
-    return sum(
-        max(1, -(-display_width(text_layout.without_styles(line).rstrip()) // width))
-        for line in lines
-    )
+def _ending(blocks: Sequence[Block], width: int, rank: int) -> list[Line]:
+    """Return the command that shows the rest, and the lines after the last blank line."""
+    ending: list[Line] = []
+    for block in blocks:
+        if isinstance(block, OmissionNote) and block.command:
+            first = f"{block.command} "
+            ending += wrap_words("shows the rest.", width, first=first, indent="    ")
+            break
+    start = len(blocks)
+    for index, block in enumerate(blocks):
+        if isinstance(next(_expand([block], -1, []), None), BlankLine):
+            start = index
+    return ending + _layout(_expand(blocks[start:], rank, []), width)
 
 
-def _laid(blocks: Iterable[Block], width: int, lost: Sequence[str]) -> list[Line]:
-    """The lines of blocks, without blank ones at either end or two of them in a row."""
+def _count_rows(lines: Iterable[Line], width: int) -> int:
+    """Return the rows that lines take on a terminal, which wraps lines that are too long."""
+    widths = [display_width(without_styles(line).rstrip()) for line in lines]
+    return sum(max(1, math.ceil(columns / width)) for columns in widths)
+
+
+def _layout(blocks: Iterable[Block], width: int, lost: Sequence[str] = ()) -> list[Line]:
+    """Return the lines of blocks: none blank at either end, and no two blank ones in a row."""
     lines: list[Line] = []
     for block in blocks:
-        for line in _drawn(block, width, lost):
-            if text_layout.without_styles(line).strip():
+        for line in _block_lines(block, width, lost):
+            if without_styles(line).strip():
                 lines.append(line)
             elif lines and lines[-1]:
                 lines.append("")
-    return lines[:-1] if lines and not lines[-1] else lines
+    if lines and not lines[-1]:
+        lines.pop()
+    return lines
 
 
-def _drawn(block: Block, width: int, lost: Sequence[str]) -> Iterator[Line]:
-    across = min(width, text_layout.WIDEST)
+def _block_lines(block: Block, width: int, lost: Sequence[str]) -> Iterable[Line]:
+    text_width = min(width, WIDEST)
     match block:
-        case Heading(title, facts, name):
-            yield ""
-            title, facts, name = map(escape_line, (title, facts, name))
-            styled = text_layout.bold(name, f"  {title}") if name else text_layout.bold(title)
-            gap = across - display_width(text_layout.without_styles(styled)) - display_width(facts)
-            if facts and gap >= len(text_layout.GAP_TEXT):
-                yield (*styled, (f"{' ' * gap}{facts}", ""))
-                return
-            first = f"{name}  " * bool(name)
-            begin, *more = text_layout.wrap_words(title, across, first=first, indent="    ")
-            begin = begin.removeprefix(first.rstrip())
-            yield ((name, BOLD), (begin, "")) if name else ((begin, BOLD),)
-            yield from more
-            yield from (
-                text_layout.wrap_words(facts, across, first="    ", indent="    ") if facts else ()
-            )
-        case Paragraph(text, lead, style, indent, hang):
-            blanks = " " * indent
-            lead = escape_line(lead, _LONGEST)
-            first = blanks + f"{lead} " * bool(lead)
-            begin, *more = text_layout.wrap_words(
-                _clean(text), across, first=first, indent=" " * (indent + hang)
-            )
-            begin = begin.removeprefix(blanks + lead) if lead else begin
-            yield ((blanks, ""), (lead, style), (begin, "")) if lead else begin
-            yield from more
+        case Heading():
+            return _heading_lines(block, text_width)
+        case Paragraph():
+            return _paragraph_lines(block, text_width)
         case Item(text, mark, indent):
-            yield from text_layout.wrap_words(
-                _clean(text), across, first=f"{' ' * indent}{escape_line(mark)} "
-            )
-        case CodeBlock(written, indent, language):
-            for line in written:
-                text = f"{' ' * indent}{escape_line(line)}".rstrip()
-                comment = re.match(r" *# ", text) if language == "python" else None
-                if comment and display_width(text) > across >= 2 * display_width(comment[0]):
-                    mark = comment[0]
-                    yield from text_layout.wrap_words(
-                        text[len(mark) :], across, first=mark, indent=mark
-                    )
-                else:
-                    yield from text_layout.fold_code(text, across)
-        case Figure():
-            yield from block.draw(width)
+            first = f"{' ' * indent}{escape_line(mark)} "
+            return wrap_words(_clean(text), text_width, first=first)
+        case CodeBlock():
+            return _code_lines(block, text_width)
+        case Figure(draw):
+            return draw(width)
         case Table():
-            head, *rows = [[*map(escape_line, row)] for row in (block.head, *block.rows)]
-            drawn = text_layout.format_columns(head, rows, right=block.right, indent=block.indent)
-            if max(map(display_width, map(text_layout.without_styles, drawn)), default=0) <= width:
-                yield from drawn
-                return
-            begin = " " * block.indent
-            for row in text_layout.format_columns(
-                head, rows, plain=True
-            ):  # a sentence can be broken
-                yield from text_layout.wrap_words(
-                    text_layout.without_styles(row), across, first=begin, indent=f"{begin}  "
-                )
+            return _table_lines(block, width)
         case Commands(commands, first):
-            yield from text_layout.next_step_lines(commands, across, first)
+            return next_step_lines(commands, text_width, first)
         case OmissionNote(command) if lost:
-            told = f"shows {join_words(dict.fromkeys(lost))}."
-            yield from text_layout.wrap_words(told, across, first=f"{command} ", indent="    ")
+            text = f"shows {join_words(dict.fromkeys(lost))}."
+            return wrap_words(text, text_width, first=f"{command} ", indent="    ")
         case BlankLine():
-            yield ""
+            return [""]
+    return []
+
+
+def _heading_lines(heading: Heading, width: int) -> Iterator[Line]:
+    title, facts, name = map(escape_line, (heading.title, heading.facts, heading.name))
+    styled = bold(name, f"  {title}") if name else bold(title)
+    yield ""
+    gap = width - display_width(without_styles(styled)) - display_width(facts)
+    if facts and gap >= len(GAP_TEXT):
+        yield (*styled, (f"{' ' * gap}{facts}", ""))
+        return
+    first = f"{name}  " if name else ""
+    begin, *more = wrap_words(title, width, first=first, indent="    ")
+    begin = begin.removeprefix(first.rstrip())
+    yield bold(name, begin) if name else ((begin, BOLD),)
+    yield from more
+    if facts:
+        yield from wrap_words(facts, width, first="    ", indent="    ")
+
+
+def _paragraph_lines(paragraph: Paragraph, width: int) -> Iterator[Line]:
+    blanks = " " * paragraph.indent
+    hanging_indent = blanks + " " * paragraph.hang
+    lead = escape_line(paragraph.lead, _MAX_TEXT)
+    first = f"{blanks}{lead} " if lead else blanks
+    begin, *more = wrap_words(_clean(paragraph.text), width, first=first, indent=hanging_indent)
+    if lead:
+        yield ((blanks, ""), (lead, paragraph.style), (begin.removeprefix(blanks + lead), ""))
+    else:
+        yield begin
+    yield from more
+
+
+def _code_lines(block: CodeBlock, width: int) -> Iterator[Line]:
+    for line in block.lines:
+        text = f"{' ' * block.indent}{escape_line(line)}".rstrip()
+        comment = re.match(r" *# ", text) if block.language == "python" else None
+        if comment and display_width(text) > width >= 2 * display_width(comment[0]):
+            words = text.removeprefix(comment[0])
+            yield from wrap_words(words, width, first=comment[0], indent=comment[0])
+        else:
+            yield from fold_code(text, width)
+
+
+def _table_lines(table: Table, width: int) -> Iterator[Line]:
+    """Yield a table in columns, or if these are too wide one sentence for each row."""
+    head, *rows = [[escape_line(cell) for cell in row] for row in (table.head, *table.rows)]
+    lines = format_columns(head, rows, right=table.right, indent=table.indent)
+    if all(display_width(without_styles(line)) <= width for line in lines):
+        yield from lines
+        return
+    first = " " * table.indent
+    for row in format_columns(head, rows, plain=True):
+        sentence = without_styles(row)
+        yield from wrap_words(sentence, min(width, WIDEST), first=first, indent=f"{first}  ")
 
 
 def _clean(text: str) -> str:
-    """One line of words, in which nothing acts."""
-    return escape_line(re.sub(r"[ \t\r\n]+", " ", text).strip(" "), _LONGEST)
+    """Return the words of a text on one line, with nothing that acts on a terminal."""
+    return escape_line(re.sub(r"[ \t\r\n]+", " ", text).strip(" "), _MAX_TEXT)
+
+
+# -- plain text -----------------------------------------------------------------------------------
 
 
 def render_text(blocks: Iterable[Block], *, aloud: bool = False) -> str:
-    """Blocks as lines of any length, without columns, bars and marks; `aloud`: signs in words."""
+    """Return blocks as lines of any length, without columns, bars and marks.
+
+    To be read `aloud`, signs become words.
+    """
     lines = []
-    for block in _at(blocks, -1, []):
-        for line in _said(block):
+    for block in _expand(blocks, -1, []):
+        for line in _plain_lines(block):
             text = _clean(line)
             if aloud and not isinstance(block, Commands | CodeBlock):
                 text = _MINUS.sub("minus ", text.replace("+-", "plus or minus "))
@@ -328,7 +393,7 @@ def render_text(blocks: Iterable[Block], *, aloud: bool = False) -> str:
     return "".join(lines).replace("\xa0", " ")
 
 
-def _said(block: Block) -> Iterable[str]:
+def _plain_lines(block: Block) -> Iterable[str]:
     match block:
         case Heading(title, facts, name):
             return [", ".join(filter(None, (name, title, facts)))]
@@ -341,124 +406,152 @@ def _said(block: Block) -> Iterable[str]:
         case Figure():
             return block.spoken
         case Table(head, rows):
-            return map(
-                text_layout.without_styles, text_layout.format_columns(head, rows, plain=True)
-            )
+            return map(without_styles, format_columns(head, rows, plain=True))
         case Commands([command, *more], first):
-            said = [f"{first} {command}".strip(), *more]
-            return [f"Next: {command}" for command in said]
+            commands = [f"{first} {command}".strip(), *more]
+            return [f"Next: {command}" for command in commands]
     return []
 
 
+# -- HTML -----------------------------------------------------------------------------------------
+
+
 def render_html(blocks: Iterable[Block]) -> str:
-    """Blocks as HTML for the body of a page, every text of theirs escaped."""
+    """Return blocks as HTML for the body of a page, with all text escaped."""
     parts = []
-    shown = _at(blocks, -1, [], pictures=True)
-    for kind, group in itertools.groupby(shown, lambda b: isinstance(b, Item)):
-        items = "".join(map(_tagged, group))
-        parts.append(f"<ul>\n{items}</ul>\n" if kind else items)
+    expanded = _expand(blocks, -1, [], pictures=True)
+    for are_items, group in itertools.groupby(expanded, lambda block: isinstance(block, Item)):
+        content = "".join(map(_block_to_html, group))
+        parts.append(f"<ul>\n{content}</ul>\n" if are_items else content)
     return "".join(parts).replace("\xa0", " ")
 
 
-def _tagged(block: Block) -> str:
+def _block_to_html(block: Block) -> str:
     match block:
         case Heading(title, facts, name, level):
-            facts = f' <span class="soft">{_html(facts)}</span>' if facts else ""
-            return f"<h{level}>{_html(f'{name} {title}')}{facts}</h{level}>\n"
+            soft = f' <span class="soft">{_text_to_html(facts)}</span>' if facts else ""
+            return f"<h{level}>{_text_to_html(f'{name} {title}')}{soft}</h{level}>\n"
         case Paragraph(text, lead, style):
-            of = ' class="reverse"' if style == REVERSE else ""
-            lead = f"<strong{of}>{_html(lead)}</strong> " if lead else ""
-            return f"<p>{lead}{_html(text.replace(FACT_SEPARATOR, ', '))}</p>\n"
+            attribute = ' class="reverse"' if style == REVERSE else ""
+            strong = f"<strong{attribute}>{_text_to_html(lead)}</strong> " if lead else ""
+            return f"<p>{strong}{_text_to_html(text.replace(FACT_SEPARATOR, ', '))}</p>\n"
         case Item(text, mark):
             mark = mark.strip()
-            shown = "" if mark in {"-", "*"} else mark if mark.isdigit() else _as_code(mark)
-            return f"<li>{f'{shown} ' if shown else ''}{_html(text)}</li>\n"
+            label = ""
+            if mark.isdigit():
+                label = f"{mark} "
+            elif mark not in _BULLETS:
+                label = f"{_code_to_html(mark)} "
+            return f"<li>{label}{_text_to_html(text)}</li>\n"
         case CodeBlock() | Figure():
-            return f"<pre>{html.escape(chr(10).join(_set(block)))}</pre>\n"
+            return f"<pre>{html.escape(chr(10).join(_preformatted(block)))}</pre>\n"
         case Picture(draw, blocks):
             return draw(render_text(blocks), render_html(blocks))
         case Table():
-            head = "".join(f"<th>{_html(cell)}</th>" for cell in block.head)
-            body = ""
-            for at, row in enumerate(block.rows):
-                of = ' class="marked"' if at in block.marked else ""
-                body += f"<tr{of}>{''.join(f'<td>{_html(cell)}</td>' for cell in row)}</tr>\n"
-            return f"<table>\n<tr>{head}</tr>\n{body}</table>\n"
+            html_rows = [_html_row("th", block.head)]
+            for index, row in enumerate(block.rows):
+                attribute = ' class="marked"' if index in block.marked else ""
+                html_rows.append(_html_row("td", row, attribute))
+            return f"<table>\n{''.join(html_rows)}</table>\n"
     return ""
 
 
-def _as_code(text: str) -> str:
-    return f"<code>{html.escape(escape_line(text, _LONGEST))}</code>"
+def _html_row(tag: str, cells: Sequence[str], attribute: str = "") -> str:
+    content = "".join(f"<{tag}>{_text_to_html(cell)}</{tag}>" for cell in cells)
+    return f"<tr{attribute}>{content}</tr>\n"
 
 
-def _html(text: str) -> str:
-    """A text in which nothing is markup but code in backticks."""
-    pieces = enumerate(_CODE.split(_clean(text)))
-    return "".join(_as_code(piece) if at % 2 else html.escape(piece) for at, piece in pieces)
+def _code_to_html(text: str) -> str:
+    return f"<code>{html.escape(escape_line(text, _MAX_TEXT))}</code>"
 
 
-def _set(block: CodeBlock | Figure) -> list[str]:
-    """What is set in columns, from the margin."""
-    drawn = block.lines if isinstance(block, CodeBlock) else block.draw(text_layout.WIDEST)
-    lines = [escape_line(text_layout.without_styles(line).rstrip()) for line in drawn]
-    return textwrap.dedent("\n".join(lines)).split("\n")
+def _text_to_html(text: str) -> str:
+    """Escape a text; code in backticks becomes markup."""
+    pieces = _CODE.split(_clean(text))  # every second one is code
+    pieces[::2] = map(html.escape, pieces[::2])
+    pieces[1::2] = map(_code_to_html, pieces[1::2])
+    return "".join(pieces)
+
+
+def _preformatted(block: CodeBlock | Figure) -> list[str]:
+    """Return lines in which every space counts, without their common indent."""
+    lines = block.lines if isinstance(block, CodeBlock) else block.draw(WIDEST)
+    escaped = [escape_line(without_styles(line).rstrip()) for line in lines]
+    return textwrap.dedent("\n".join(escaped)).split("\n")
+
+
+# -- Markdown -------------------------------------------------------------------------------------
 
 
 def render_markdown(blocks: Iterable[Block], *, written: bool = False) -> str:
-    """Blocks as Markdown, in which nothing is markup but code, or what was `written` as such."""
+    """Return blocks as Markdown in which only code is markup.
+
+    If texts are `written` as Markdown, their markup is kept.
+    """
     text = ""
-    before = False
-    for block in _at(blocks, -1, []):
-        if said := _marked(block, written=written):
-            item = isinstance(block, Item)
-            text += ("\n" if before and item else "\n\n") * bool(text) + said
-            before = item
+    after_item = False
+    for block in _expand(blocks, -1, []):
+        markdown = _block_to_markdown(block, written=written)
+        if not markdown:
+            continue
+        is_item = isinstance(block, Item)
+        if text:
+            text += "\n" if after_item and is_item else "\n\n"
+        text += markdown
+        after_item = is_item
     return f"{text}\n".replace("\xa0", " ") if text else ""
 
 
-def _marked(block: Block, *, written: bool) -> str:
-    def flowing(text: str, first: str) -> str:
+def _block_to_markdown(block: Block, *, written: bool) -> str:
+    def flow(text: str, first: str) -> str:
         if not written:
-            return first + _markdown(text)
-        return "\n".join(text_layout.wrap_words(_clean(text), text_layout.WIDEST, first=first))
+            return first + _text_to_markdown(text)
+        return "\n".join(wrap_words(_clean(text), WIDEST, first=first))
 
     match block:
         case Heading(title, facts, name, level):
-            facts = _markdown(facts)
-            facts = (
-                f"\n\n`{escape_line(name)}`: {facts}" if name else f" ({facts})" if facts else ""
-            )
-            return f"{'#' * level} {_markdown(title)}{facts}"
+            facts = _text_to_markdown(facts)
+            if name:
+                facts = f"\n\n`{escape_line(name)}`: {facts}"
+            elif facts:
+                facts = f" ({facts})"
+            return f"{'#' * level} {_text_to_markdown(title)}{facts}"
         case Paragraph(text, lead):
-            return flowing(text, f"**{_markdown(lead)}** " if lead else "")
+            return flow(text, f"**{_text_to_markdown(lead)}** " if lead else "")
         case Item(text, mark):
             mark = escape_line(mark.strip()).replace("`", "'")
+            number = mark.removesuffix(".")
             if block.inner:
-                return flowing(text, f"  - `{mark}` ")
-            if mark.removesuffix(".").isdigit():
-                return flowing(text, f"{mark.removesuffix('.')}. ")
-            return flowing(text, "- " if mark in {"-", "*"} else f"- `{mark}` ")
+                return flow(text, f"  - `{mark}` ")
+            if number.isdigit():
+                return flow(text, f"{number}. ")
+            return flow(text, "- " if mark in _BULLETS else f"- `{mark}` ")
         case CodeBlock() | Figure():
-            lines = _set(block)
-            ticks = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
-            fence = "`" * max(3, 1 + ticks)
+            lines = _preformatted(block)
+            backticks = [len(run) for line in lines for run in re.findall("`+", line)]
+            fence = "`" * max(3, 1 + max(backticks, default=0))
             language = block.language if isinstance(block, CodeBlock) else "text"
             return "\n".join([f"{fence}{language}", *lines, fence])
         case Table():
-            every = (map(_markdown, row) for row in (block.head, *block.rows))
-            head, *rows = (
-                f"| {' | '.join(c.replace('|', ESCAPED_BAR) for c in row)} |" for row in every
-            )
+            head, *rows = map(_markdown_row, (block.head, *block.rows))
             return "\n".join([head, f"|{' --- |' * len(block.head)}", *rows])
     return ""
 
 
-def _markdown(text: str) -> str:
-    pieces = enumerate(_CODE.split(_STARS.sub(r"`\g<0>`", _clean(text))))
-    said = "".join(f"`{piece}`" if at % 2 else _escaped(piece) for at, piece in pieces).strip()
-    return _BEGINS.sub(lambda m: f"{m[0]}\\" if m[0].isdigit() else f"\\{m[0]}", said)
+def _markdown_row(row: Sequence[str]) -> str:
+    cells = [_text_to_markdown(cell).replace("|", ESCAPED_BAR) for cell in row]
+    return f"| {' | '.join(cells)} |"
 
 
-def _escaped(text: str) -> str:
+def _text_to_markdown(text: str) -> str:
+    """Escape a text; code in backticks, and formulas with stars, become code."""
+    pieces = _CODE.split(_STARS.sub(r"`\g<0>`", _clean(text)))  # every second one is code
+    pieces[::2] = map(_escape_markup, pieces[::2])
+    pieces[1::2] = [f"`{code}`" for code in pieces[1::2]]
+    markdown = "".join(pieces).strip()
+    return _BEGINS.sub(lambda m: f"{m[0]}\\" if m[0].isdigit() else f"\\{m[0]}", markdown)
+
+
+def _escape_markup(text: str) -> str:
     text = _MARKUP.sub(lambda m: "".join(f"\\{sign}" for sign in m[0]), text)
     return _LINKS.sub(lambda m: f"&#{ord(m[0])};", text)

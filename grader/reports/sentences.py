@@ -1,7 +1,7 @@
-"""What a page says of a report, as sentences; how they are laid out is decided elsewhere.
+"""Sentences of a page about a report; other files decide how they are laid out.
 
-A sentence claims no more than was seen.  Of an estimate nothing is said from which the right number
-could be had: neither it, nor how far off or in which direction a wrong one is.
+A sentence claims no more than was seen.  About an estimate, no sentence lets a candidate derive the
+right number: neither the number itself, nor how far off or in which direction a wrong one is.
 """
 
 from __future__ import annotations
@@ -13,11 +13,16 @@ from typing import NamedTuple
 from grader.grading.kinds.registry import kind_named
 from grader.model import report as model
 from grader.model.number_format import format_count, join_words
-from grader.model.report import NON_FAILING_VERDICTS, CheckResult, IdeaMatch, Report, Verdict
+from grader.model.report import (
+    NON_FAILING_VERDICTS,
+    CheckResult,
+    IdeaMatch,
+    Mismatch,
+    Report,
+    Verdict,
+)
 
-FAULT_PREFIXES = {
-    Verdict.INVALID: "The question is at fault, not your code: ",
-}
+FAULT_PREFIXES = {Verdict.INVALID: "The question is at fault, not your code: "}
 STARTER_NOTICE = "This is still the starter's code: below is a symptom, not a cause."
 UNCHANGED_NOTICE = (
     "This code passed part {}, and has not changed since: below is a symptom, not a cause."
@@ -25,345 +30,418 @@ UNCHANGED_NOTICE = (
 PASSED_BEFORE_NOTICE = "You passed {} before, which stays so."
 NO_PENALTY_CLAUSE = "this does not count against you"
 _NUMBERS = re.compile(r"your numbers in (both|all|the) [^.]*")
-_LONGEST_INPUTS = 72  # characters of what stands behind a description of the case
+_MAX_INPUTS = 72  # characters of the inputs behind a description of the case
 
 
 class IdeaParagraph(NamedTuple):
-    """One thing that is known of a fault."""
+    """One fact about a fault: an idea, or a rule that the results follow."""
 
     lead: str  # "Idea:", "Rule:"; empty for one of several that share a line before them
     text: str
-    feedback: str = ""  # what the author of the question says of it
+    feedback: str = ""  # of the question's author
+
+
+# -- the whole report -----------------------------------------------------------------------------
 
 
 def grade_title(report: Report, asked: int = 0) -> str:
-    """Which question, and which part: "ID, part 1 of 3", where part 2 is `asked` after a pass."""
+    """Return the question and the part, such as "ID, part 1 of 3".
+
+    `asked` is the part that is asked now, because those before it pass.
+    """
     many = len(report.parts)
     if many < 2:
         return report.question
-    if asked or report.verdict is not Verdict.PASS:
-        return f"{report.question}, part {asked - 1 if asked else _reached(report)} of {many}"
-    counted = [n for n, part in enumerate(report.parts, 1) if part.of]
+    if asked:
+        return f"{report.question}, part {asked - 1} of {many}"
+    if report.verdict is not Verdict.PASS:
+        return f"{report.question}, part {_current_part(report)} of {many}"
+    counted = [number for number, part in enumerate(report.parts, 1) if part.of]
     if len(counted) == many:
         return f"{report.question}, all {many} parts"
-    return f"{report.question}, part{'s' * (len(counted) > 1)} {join_words(counted)} of {many}"
+    parts = "parts" if len(counted) > 1 else "part"
+    return f"{report.question}, {parts} {join_words(counted)} of {many}"
 
 
-def _reached(report: Report) -> int:
+def _current_part(report: Report) -> int:
     failing = failing_required_checks(report)
-    return failing[0].part if failing else min(report.parts_passed + 1, max(len(report.parts), 1))
+    if failing:
+        return failing[0].part
+    return min(report.parts_passed + 1, max(len(report.parts), 1))
 
 
 def points_line(report: Report, time: str) -> str:
-    """Points, checks and time of a pass."""
-    passed = [c for c in report.checks if c.verdict is Verdict.PASS]
-    cases = {case for c in passed for case in c.cases}
-    tried = f", {format_count(len(cases), 'case')}" * bool(cases)  # what is written has none
-    facts = [f"{format_count(len(passed), 'check')}{tried}", time]
-    if of := sum(part.of for part in report.parts):
-        got = sum(part.of for part in report.parts if part.verdict is Verdict.PASS)
-        facts.insert(0, f"{got} of {format_count(of, 'point')}")
-    return "; ".join(filter(None, facts))
+    """Return the points, checks and time of a pass."""
+    facts = []
+    if max_points := sum(part.of for part in report.parts):
+        points = sum(part.of for part in report.parts if part.verdict is Verdict.PASS)
+        facts.append(f"{points} of {format_count(max_points, 'point')}")
+    passed = [check for check in report.checks if check.verdict is Verdict.PASS]
+    facts.append(format_count(len(passed), "check"))
+    if cases := {case for check in passed for case in check.cases}:  # answers have none
+        facts[-1] += f", {format_count(len(cases), 'case')}"
+    if time:
+        facts.append(time)
+    return "; ".join(facts)
 
 
 def measurement_lines(report: Report) -> Iterator[str]:
-    """What was measured of a pass, and the goals that were missed."""
-    passed = [c for c in report.checks if c.verdict is Verdict.PASS and c.message]
-    costs = [f"{c.id} {c.message}" for c in passed if kind_named(c.kind).shows_measurement]
-    yield from ["; ".join(costs)] if costs else []
-    for check in report.checks:  # what did not pass and need not
+    """Yield the measurements of a pass, and the goals that were missed."""
+    costs = []
+    for check in report.checks:
+        shows_measurement = kind_named(check.kind).shows_measurement
+        if check.verdict is Verdict.PASS and check.message and shows_measurement:
+            costs.append(f"{check.id} {check.message}")
+    if costs:
+        yield "; ".join(costs)
+    for check in report.checks:
         if check.verdict is Verdict.INCONCLUSIVE:
             yield f"{check.id}: too noisy to decide, {check.message}; {NO_PENALTY_CLAUSE}"
-        # What is only reported a class leaves out for all, which helps nobody to know.
+        # "not measured": a class leaves this check out for everybody, so nobody needs the line.
         elif check.verdict is Verdict.SKIPPED and check.message not in {"", "not measured"}:
             yield f"{check.id}: not tried; {check.message}"
         elif check.verdict not in NON_FAILING_VERDICTS:
-            yield f"{check.id}: {kind_named(check.kind).missed_stretch_word}, {check.message}; {NO_PENALTY_CLAUSE}"
+            missed = kind_named(check.kind).missed_stretch_word
+            yield f"{check.id}: {missed}, {check.message}; {NO_PENALTY_CLAUSE}"
 
 
 def file_problem(report: Report) -> str:
-    """Why a submission never got as far as a check, as a sentence."""
+    """Return a sentence on why no check of the submission was run."""
     text = report.message.strip()
     if text and text.split()[0].isalpha():
         text = text[0].upper() + text[1:]
     text = f"{FAULT_PREFIXES.get(report.verdict, '')}{text}"
-    return text if text.endswith((".", "?", "!")) or not text else f"{text}."
+    if text and not text.endswith((".", "?", "!")):
+        text += "."
+    return text
 
 
 def failing_required_checks(report: Report) -> list[CheckResult]:
-    """The checks that keep the submission from passing, in order."""
-    idle = {number for number, part in enumerate(report.parts, 1) if not part.of}
-    wrong = (check for check in report.checks if check.verdict not in NON_FAILING_VERDICTS)
-    return [check for check in wrong if not check.stretch and check.part not in idle]
+    """Return the checks that keep the submission from passing, in order."""
+    uncounted = {number for number, part in enumerate(report.parts, 1) if not part.of}
+    failing = [check for check in report.checks if check.verdict not in NON_FAILING_VERDICTS]
+    return [check for check in failing if not check.stretch and check.part not in uncounted]
 
 
 def shows_only_symptom(report: Report, *, explain: bool = False) -> bool:
-    """Whether only a symptom is shown: of the starter as it was handed out, unless asked for."""
+    """Return True for an unchanged starter, unless explanations were asked for."""
     return report.unchanged and bool(report.checks) and not explain
 
 
+# -- one check ------------------------------------------------------------------------------------
+
+
 def describe_finding(check: CheckResult) -> str:
-    """What a check found, on how many cases, and the smallest of them."""
-    said = short_message(check)
+    """Return the sentence of a check, the number of failing cases, and the smallest of them."""
+    message = short_message(check)
     if not smallest_case(check):
-        return f"{said}."
+        return f"{message}."
     if len(check.failing) > 1 and check.mismatch:
-        many = "" if " cases" in said else f", in {_of(check)}"
-        return f"{said}{many}. The smallest is {_where(check)}."
-    return f"{said}{',' if ',' in said else ''} in case {_where(check)}."
+        if " cases" not in message:
+            message += f", in {_failing_cases(check)}"
+        return f"{message}. The smallest is {_describe_smallest_case(check)}."
+    if "," in message:
+        message += ","
+    return f"{message} in case {_describe_smallest_case(check)}."
 
 
 def describe_symptom(check: CheckResult) -> str:
-    """What is seen of an untouched starter: that something is wrong, and on which case."""
+    """Return that something is wrong, and in which case: the sentence for an unchanged starter."""
     worst = check.mismatch
     if check.raised or worst is None:
         return f"{short_message(check)}."
     if check.estimate:
         return describe_finding(check)
-    text = f"{worst.result} is wrong in {_of(check)}"
+    text = f"{worst.result} is wrong in {_failing_cases(check)}"
     if worst.total < 2:
         return f"{text}."
-    where = ":" if len(check.cases) == 1 else f". In the smallest, {smallest_case(check)},"
-    return f"{text}{where} {worst.wrong:,} of {worst.total:,} entries differ."
+    text += ":" if len(check.cases) == 1 else f". In the smallest, {smallest_case(check)},"
+    return f"{text} {worst.wrong:,} of {worst.total:,} entries differ."
 
 
 def smallest_case(check: CheckResult) -> str:
-    """The case that is shown."""
-    return check.mismatch.case if check.mismatch else next(iter(check.failing), "")
+    """Return the failing case that is shown."""
+    if check.mismatch:
+        return check.mismatch.case
+    return check.failing[0] if check.failing else ""
 
 
-def _where(check: CheckResult) -> str:
-    """The case that is shown, in the question's words, with the inputs that no grid shows."""
+def _describe_smallest_case(check: CheckResult) -> str:
+    """Return the shown case in the words of the question, with inputs that no grid shows."""
     case = smallest_case(check)
     if check.raised is not None and check.raised.called_with:
         return case
     panels = check.exhibit.panels if isinstance(check.exhibit, model.Grids) else ()
-    shown = {panel.title for panel in panels if not panel.note}
-    given = {} if (check.estimate and check.call) or _is_called(check) else check.inputs
-    texts = [
-        f"{name} {words}".rstrip()
-        for name, words in given.items()
-        if name not in shown and words != "None"  # which is: not given
-    ]
-    if check.about and len(", ".join(texts)) > _LONGEST_INPUTS:
-        texts = [text for text in texts if "(" not in text]  # numbers rather than shapes
+    in_grids = {panel.title for panel in panels if not panel.note}
+    inputs = []
+    if not (check.estimate and check.call) and not _is_returned_value(check):
+        for name, value in check.inputs.items():
+            if name not in in_grids and value != "None":
+                inputs.append(f"{name} {value}".rstrip())
     if check.about:
-        case += f"{',' if check.about == model.SMALLER_INPUTS_NOTE else ':'} {check.about}"
-    return f"{case} ({', '.join(texts)})" if texts else case
+        if len(", ".join(inputs)) > _MAX_INPUTS:
+            inputs = [text for text in inputs if "(" not in text]  # numbers rather than shapes
+        separator = "," if check.about == model.SMALLER_INPUTS_NOTE else ":"
+        case += f"{separator} {check.about}"
+    return f"{case} ({', '.join(inputs)})" if inputs else case
 
 
 def short_message(check: CheckResult) -> str:
-    """The sentence of a check without its case, which is said once; with the call, if short."""
+    """Return the sentence of a check without its case, which the page gives once."""
     worst = check.mismatch
-    case = smallest_case(check)
     if worst is not None:
-        many = f"; {worst.result} is wrong in {_of(check)}" if len(check.failing) > 1 else ""
-        observed, expected = (
-            re.sub(r"^the (number|text) ", "", value) for value in (worst.observed, worst.expected)
-        )
         if check.estimate and not worst.expected:
-            if not isinstance(check.exhibit, model.Breakdown):
-                said = f"{check.call} returned" if check.call else f"{worst.result} is"
-                return f"{said} {observed}, which is wrong{many}"
-            if not (check.call or check.inputs):  # numbers that were written, and not computed
-                wrong = [row.name for row in check.exhibit.rows if row.note]
-                return f"{join_words(wrong)} {'is' if len(wrong) == 1 else 'are'} wrong"
-            name = check.call or worst.result.partition("[")[0]
-            return f"{name} has {worst.wrong} of {worst.total} parts wrong"
-        if _is_called(check):
-            return f"{check.call} returned {observed}, expected {expected}{many}"
+            return _describe_wrong_estimate(check, worst)
+        if _is_returned_value(check):
+            values = f"{_without_type(worst.observed)}, expected {_without_type(worst.expected)}"
+            return f"{check.call} returned {values}{_in_how_many_cases(check, worst)}"
+    case = smallest_case(check)
     text = check.message.strip().removesuffix(".")
     for ending in (f"; the smallest is {case}", f" in case {case}", f" (case {case})"):
         text = text.removesuffix(ending)
     return text or check.verdict
 
 
-def _is_called(check: CheckResult) -> bool:
-    """Whether a value, and not a shape or an entry, is what a call returned."""
+def _describe_wrong_estimate(check: CheckResult, worst: Mismatch) -> str:
+    if not isinstance(check.exhibit, model.Breakdown):
+        subject = f"{check.call} returned" if check.call else f"{worst.result} is"
+        wrong = f"{_without_type(worst.observed)}, which is wrong"
+        return f"{subject} {wrong}{_in_how_many_cases(check, worst)}"
+    if not (check.call or check.inputs):  # numbers of a file of answers
+        names = [row.name for row in check.exhibit.rows if row.note]
+        return f"{join_words(names)} {'is' if len(names) == 1 else 'are'} wrong"
+    name = check.call or worst.result.partition("[")[0]
+    return f"{name} has {worst.wrong} of {worst.total} parts wrong"
+
+
+def _without_type(value: str) -> str:
+    return re.sub(r"^the (number|text) ", "", value)
+
+
+def _in_how_many_cases(check: CheckResult, worst: Mismatch) -> str:
+    if len(check.failing) < 2:
+        return ""
+    return f"; {worst.result} is wrong in {_failing_cases(check)}"
+
+
+def _is_returned_value(check: CheckResult) -> bool:
+    """Return True if the mismatch is the value of a call, and not its shape or one entry."""
     worst = check.mismatch
     if not check.call or worst is None or worst.index is not None:
         return False
     return check.message.startswith((f"{worst.result} is ", f"{worst.result} differs in "))
 
 
-def _of(check: CheckResult) -> str:
-    """How many cases fail."""
+def _failing_cases(check: CheckResult) -> str:
     if len(check.cases) == 1:
         return f"case {smallest_case(check)}"
     return f"{len(check.failing)} of {format_count(len(check.cases), 'case')}"
 
 
 def worst_entry(check: CheckResult, message: str) -> str:
-    """The worst entry in figures, and how many are wrong; '' where that is said already."""
+    """Return the worst entry in figures, and how many are wrong.
+
+    Empty if the message has these figures already.
+    """
     worst = check.mismatch
-    written = isinstance(check.exhibit, model.Breakdown) and not check.inputs  # by hand: a table
-    if worst is None or check.estimate or written:
+    in_answers = isinstance(check.exhibit, model.Breakdown) and not check.inputs  # has a table
+    if worst is None or check.estimate or in_answers:
         return ""
     values = f"is {worst.observed}, expected {worst.expected}"
-    # What differs in some cases is said without figures: counts and inputs may be the same ones.
-    known = not worst.observed or (" differs in " not in message and worst.observed in message)
-    known = known and worst.index is None
-    if known or values in message:
+    if values in message:
         return ""
+    if worst.index is None:
+        # The figures of a message on several cases are counts or inputs: equal by chance only.
+        if not worst.observed or (" differs in " not in message and worst.observed in message):
+            return ""
     index = f"[{', '.join(map(str, worst.index))}]" if worst.index else ""
-    allowed = f" (allowed\xa0{worst.allowed})" if worst.allowed else ""
-    differ = f"; {worst.wrong:,} of {worst.total:,} entries differ"
-    return f"{worst.result}{index} {values}{allowed}" + differ * (1 < worst.wrong < worst.total)
+    text = f"{worst.result}{index} {values}"
+    if worst.allowed:
+        text += f" (allowed\xa0{worst.allowed})"
+    if 1 < worst.wrong < worst.total:
+        text += f"; {worst.wrong:,} of {worst.total:,} entries differ"
+    return text
+
+
+# -- ideas ----------------------------------------------------------------------------------------
 
 
 def idea_paragraphs(report: Report, *, complete: bool = True) -> list[IdeaParagraph]:
-    """What is known of the fault, the surest first; `complete`: all of that is in the report."""
+    """Return the facts about the fault, the surest first.
+
+    `complete` is False if the report leaves some of them out.
+    """
     named = report.misconceptions
-    exact = [m for m in named if m.exact]
-    # Checks that measure are named where others name a result.
-    measured = {c.id for c in report.checks if not kind_named(c.kind).judges_values}
-    pair = next((e for e in report.explanations if e.kind == "pair"), None)
-    found: list[IdeaParagraph] = []
-    if pair is not None and len(named) > 1:
-        text = f"{_some_of(named)}; together they give exactly your numbers."
-        found += [
-            IdeaParagraph("Two ideas:", text),
-            *(_listed(m) for m in named if m.feedback.strip()),
-        ]
-    elif len(exact) > 1:
-        failing = exact[0].failing
-        whole = all(idea.cases >= failing for idea in exact)
-        of = _all(failing) if whole else f"its part of the {_cases(failing)}"
-        many = {2: "Two", 3: "Three", 4: "Four"}.get(len(exact), len(exact))
-        text = f"{_some_of(exact)}; each gives exactly your numbers in {of}."
-        found += [IdeaParagraph(f"{many} ideas:", text), *map(_listed, exact)]
-    elif exact:
-        claimed = any(check.id in exact[0].checks for check in failing_required_checks(report)[:1])
-        elsewhere = "" if claimed else _not_shown(exact[0].seen, report)
-        text = _one(exact[0], measured) + elsewhere
-        found.append(IdeaParagraph("Idea:", f"{exact[0].id}. {text}", exact[0].feedback))
-    for one in report.explanations:
-        if one.kind in {"before", "results"}:
-            found.append(IdeaParagraph("Facts:", one.text))
-        elif one.kind != "pair":
-            found.append(IdeaParagraph("Rule:", one.text + _not_shown(one.cases, report)))
-    if pair is None:
-        found += [_unsure(idea, report, measured) for idea in named if not idea.exact]
-    judged = any(
-        c.mismatch and kind_named(c.kind).judges_values for c in failing_required_checks(report)
-    )
-    if not found and complete and judged and not report.note:
-        found.append(IdeaParagraph("", "No listed idea gives exactly these numbers."))
+    failing = failing_required_checks(report)
+    # Checks that measure are named in the places where others name a result.
+    measuring = {check.id for check in report.checks if not kind_named(check.kind).judges_values}
+    is_pair = any(explanation.kind == "pair" for explanation in report.explanations)
+    if is_pair and len(named) > 1:
+        text = f"{_join_ids(named)}; together they give exactly your numbers."
+        with_feedback = [idea for idea in named if idea.feedback.strip()]
+        paragraphs = [IdeaParagraph("Two ideas:", text), *map(_listed_idea, with_feedback)]
+    else:
+        paragraphs = _exact_ideas(report, measuring)
+    for explanation in report.explanations:
+        if explanation.kind in {"before", "results"}:
+            paragraphs.append(IdeaParagraph("Facts:", explanation.text))
+        elif explanation.kind != "pair":
+            text = explanation.text + _name_other_cases(explanation.cases, report)
+            paragraphs.append(IdeaParagraph("Rule:", text))
+    if not is_pair:
+        paragraphs += [_unsure_idea(m, report, measuring) for m in named if not m.exact]
+    values_differ = any(c.mismatch and kind_named(c.kind).judges_values for c in failing)
+    if not paragraphs and complete and values_differ and not report.note:
+        paragraphs.append(IdeaParagraph("", "No listed idea gives exactly these numbers."))
     if any(idea.rounded for idea in named):
-        found = [one._replace(text=one.text.replace("exactly ", "")) for one in found]
-    if not any(
-        check.failing for check in failing_required_checks(report)
-    ):  # of what is written by hand
-        found = [one._replace(text=_NUMBERS.sub("what you wrote", one.text)) for one in found]
-    return found
+        paragraphs = [p._replace(text=p.text.replace("exactly ", "")) for p in paragraphs]
+    if not any(check.failing for check in failing):  # a file of answers has no cases
+        paragraphs = [p._replace(text=_NUMBERS.sub("what you wrote", p.text)) for p in paragraphs]
+    return paragraphs
 
 
-def _one(idea: IdeaMatch, measured: set[str]) -> str:
-    """How much of what is wrong one idea explains."""
-    if idea.results and measured.issuperset(idea.results):
+def _exact_ideas(report: Report, measuring: set[str]) -> list[IdeaParagraph]:
+    """Return the ideas that give exactly the results of the submission."""
+    exact = [idea for idea in report.misconceptions if idea.exact]
+    if not exact:
+        return []
+    first = exact[0]
+    if len(exact) > 1:
+        cases = f"its part of the {_count_cases(first.failing)}"
+        if all(idea.cases >= first.failing for idea in exact):
+            cases = _all_cases(first.failing)
+        text = f"{_join_ids(exact)}; each gives exactly your numbers in {cases}."
+        many = {2: "Two", 3: "Three", 4: "Four"}.get(len(exact), len(exact))
+        return [IdeaParagraph(f"{many} ideas:", text), *map(_listed_idea, exact)]
+    text = f"{first.id}. {_describe_extent(first, measuring)}"
+    if not any(check.id in first.checks for check in failing_required_checks(report)[:1]):
+        text += _name_other_cases(first.seen, report)
+    return [IdeaParagraph("Idea:", text, first.feedback)]
+
+
+def _describe_extent(idea: IdeaMatch, measuring: set[str]) -> str:
+    """Return how much of the wrong results an idea explains."""
+    if idea.results and measuring.issuperset(idea.results):
         return f"It gives exactly what {join_words(idea.results)} measured; values agree."
     if not idea.cases and idea.results:
         return f"It gives exactly your {join_words(idea.results)}; more than that is wrong."
     if 0 < idea.cases < idea.failing:
-        of = f"{idea.cases} of the {_cases(idea.failing)}"
-        return f"It gives exactly your numbers in {of}; something else is wrong in the others."
-    return f"It gives exactly your numbers in {_all(idea.failing or idea.cases)}."
+        cases = f"{idea.cases} of the {_count_cases(idea.failing)}"
+        return f"It gives exactly your numbers in {cases}; something else is wrong in the others."
+    return f"It gives exactly your numbers in {_all_cases(idea.failing or idea.cases)}."
 
 
-def _some_of(ideas: Sequence[IdeaMatch]) -> str:
+def _join_ids(ideas: Sequence[IdeaMatch]) -> str:
     return join_words((idea.id for idea in ideas), 3)
 
 
-def _listed(idea: IdeaMatch) -> IdeaParagraph:
+def _listed_idea(idea: IdeaMatch) -> IdeaParagraph:
     place = f", in {idea.checks[0]}" if idea.checks else ""
     return IdeaParagraph("", f"{idea.id}{place}:", idea.feedback)
 
 
-def _unsure(idea: IdeaMatch, report: Report, measured: set[str]) -> IdeaParagraph:
-    """An idea that fits a part, with a case that it does not fit."""
-    if idea.results and measured.issuperset(idea.results):
-        of = "inputs and results as yours, but a different number of bytes"
-        return IdeaParagraph("Unsure:", f"{idea.id}. It keeps the same {of}.", idea.feedback)
+def _unsure_idea(idea: IdeaMatch, report: Report, measuring: set[str]) -> IdeaParagraph:
+    """Return an idea that explains a part, with a case that it does not explain."""
+    if idea.results and measuring.issuperset(idea.results):
+        kept = "inputs and results as yours, but a different number of bytes"
+        return IdeaParagraph("Unsure:", f"{idea.id}. It keeps the same {kept}.", idea.feedback)
     if idea.doubt:
-        text = f"{idea.id}. It gives exactly your numbers in {_all(idea.failing)}, {idea.doubt}."
+        cases = _all_cases(idea.failing)
+        text = f"{idea.id}. It gives exactly your numbers in {cases}, {idea.doubt}."
         return IdeaParagraph("Unsure:", text, idea.feedback)
     results = f"your {join_words(idea.results)}" if idea.results else "your numbers"
-    where = f"{idea.cases} of {_cases(idea.failing)}" if idea.cases else "some cases"
+    cases = f"{idea.cases} of {_count_cases(idea.failing)}" if idea.cases else "some cases"
+    text = f"{idea.id} gives {results} in {cases}"
     failing = [case for check in failing_required_checks(report) for case in check.failing]
-    other = next((case for case in failing if case not in idea.seen), "") if idea.seen else ""
-    text = f"{idea.id} gives {results} in {where}"
-    text += f", not what is wrong in case {other}." if other else ", and not what else is wrong."
-    return IdeaParagraph("Unsure:", text + _not_shown(idea.seen, report), idea.feedback)
+    unexplained = [case for case in failing if case not in idea.seen]
+    if idea.seen and unexplained:
+        text += f", not what is wrong in case {unexplained[0]}."
+    else:
+        text += ", and not what else is wrong."
+    return IdeaParagraph("Unsure:", text + _name_other_cases(idea.seen, report), idea.feedback)
 
 
-def _not_shown(cases: Sequence[str], report: Report) -> str:
-    """Which cases something is said of, where the one that is shown is none of them."""
-    shown = next(map(smallest_case, failing_required_checks(report)), "")
-    if not shown or not cases or shown in cases:
+def _name_other_cases(cases: Sequence[str], report: Report) -> str:
+    """Return which cases a paragraph is about; empty if the shown one is among them."""
+    failing = failing_required_checks(report)
+    shown_case = smallest_case(failing[0]) if failing else ""
+    if not shown_case or not cases or shown_case in cases:
         return ""
-    several = [*cases[:2], f"{len(cases) - 2} more"] if len(cases) > 3 else cases
-    return f" This is about {join_words(several)}, not about {shown} above."
+    if len(cases) > 3:
+        cases = [*cases[:2], f"{len(cases) - 2} more"]
+    return f" This is about {join_words(cases)}, not about {shown_case} above."
+
+
+# -- other checks ---------------------------------------------------------------------------------
 
 
 def other_checks(report: Report, most: int = 6) -> Iterator[tuple[str, str]]:
-    """What else fails, what passes, what was not tried: a lead, and its line of `most` names."""
+    """Yield a lead and at most `most` names: of what else fails, passes, and was not tried."""
     failing = failing_required_checks(report)
     passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
-    right = [("Right:", f"{_some(passed, most)}.")] if passed and failing else []
+    if not report.message:
+        yield from _other_failing_checks(failing[1:], most)
+    if passed and failing:
+        yield "Right:", f"{_join_some(passed, most)}."
     if report.message:
-        yield from right
         return
-    said = [c for c in failing[1:] if kind_named(c.kind).always_reported]
-    names = [c.id for c in failing[1:] if c not in said]
-    if len(names) == 1 == len(failing[1:]) and kind_named(failing[1].kind).shows_measurement:
-        names = [f"{names[0]}, {failing[1].message}"]
-    if names:
-        yield "Also fails:", f"{_some(names, most)}."
-    yield from ((f"{check.id}:", f"{check.message}.") for check in said)
-    yield from right
-    skipped = (c for c in report.checks if c.verdict is Verdict.SKIPPED and c.blocked_by)
-    waiting = [c for c in skipped if c.part <= _reached(report)]
+    skipped = [c for c in report.checks if c.verdict is Verdict.SKIPPED and c.blocked_by]
+    waiting = [check for check in skipped if check.part <= _current_part(report)]
     if waiting and failing:
         yield "Not tried:", f"{format_count(len(waiting), 'check')}, until {failing[0].id} passes."
 
 
-def _some(names: Sequence[str], most: int) -> str:
-    more = len(names) - most + 1
-    return ", ".join(names if more < 2 else [*names[: most - 1], f"{more} more"])
+def _other_failing_checks(checks: Sequence[CheckResult], most: int) -> Iterator[tuple[str, str]]:
+    reported = [check for check in checks if kind_named(check.kind).always_reported]
+    names = [check.id for check in checks if check not in reported]
+    if len(checks) == len(names) == 1 and kind_named(checks[0].kind).shows_measurement:
+        names = [f"{names[0]}, {checks[0].message}"]
+    if names:
+        yield "Also fails:", f"{_join_some(names, most)}."
+    for check in reported:
+        yield f"{check.id}:", f"{check.message}."
 
 
-def _cases(count: int) -> str:
+def _join_some(names: Sequence[str], most: int) -> str:
+    if len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return ", ".join(names)
+
+
+def _count_cases(count: int) -> str:
     return format_count(count, "failing case")
 
 
-def _all(cases: int) -> str:
-    few = "both failing cases" if cases == 2 else "the failing case"
-    return few if cases <= 2 else f"all {_cases(cases)}"
+def _all_cases(count: int) -> str:
+    if count > 2:
+        return f"all {_count_cases(count)}"
+    return "both failing cases" if count == 2 else "the failing case"
 
 
 def changes_since(
     before: Report, now: Report, until: int, lost: tuple[int, int] | None = None
 ) -> str:
-    """What another version of a file changed in the checks of parts up to `until`.
+    """Return how the checks of parts up to `until` changed between two grades of a file.
 
-    `lost` is a part that fails now, and the try that had passed it.
+    `lost` is a part that fails now, and the number of the try that passed it.
     """
     if not (before.checks and now.checks):
         return ""
-    failed = {check.id for check in failing_required_checks(before)}
-    right = [c.id for c in now.checks if c.id in failed and c.verdict is Verdict.PASS]
-    new = [c.id for c in failing_required_checks(now) if c.id not in failed and c.part <= until]
-    said = []
-    if right:
-        said.append(f"{_some(right, 4)} {'passes' if len(right) == 1 else 'pass'} now")
+    failed_before = {check.id for check in failing_required_checks(before)}
+    passed = [c.id for c in now.checks if c.id in failed_before and c.verdict is Verdict.PASS]
+    failing = [check for check in failing_required_checks(now) if check.part <= until]
+    new = [check.id for check in failing if check.id not in failed_before]
+    changes = []
+    if passed:
+        changes.append(f"{_join_some(passed, 4)} {'passes' if len(passed) == 1 else 'pass'} now")
     if new:
-        said.append(f"new: {_some(new, 4)}")
+        changes.append(f"new: {_join_some(new, 4)}")
     if lost:
-        said.append(f"part {lost[0]} passed in try {lost[1]}, fails now")
-    return f"Since the last save: {'; '.join(said) or 'no check changed'}."
+        changes.append(f"part {lost[0]} passed in try {lost[1]}, fails now")
+    return f"Since the last save: {'; '.join(changes) or 'no check changed'}."
 
 
 def first_sentences(text: str, most: int) -> tuple[str, bool]:
-    """The first sentences of a text on one line, and whether there are more."""
+    """Return the first sentences of a text on one line, and True if there are more."""
     parts = re.split(r"(?<=[.!?:])\s+(?=[A-Z`])", " ".join(text.split()))
     return " ".join(parts[:most]), len(parts) > most
