@@ -1,7 +1,7 @@
-"""What sets a failing check's numbers side by side, and an exception as its author needs it.
+"""Exhibits of a failing check, which set numbers side by side, and exceptions for their author.
 
 In a grid a wrong entry carries `*`, and the focus (a window, a row, an entry) stands in brackets.
-Where the window is too narrow, panels go below one another, yours and expected last together, or
+If the window is too narrow, panels go below one another, with yours and expected last together, or
 show fewer columns.
 """
 
@@ -17,23 +17,34 @@ from functools import partial
 from grader.model import report as model
 from grader.model.number_format import format_count, format_number
 from grader.model.report import Bar, ExceptionRecord, Exhibit, Frame, Grids, Panel
-from grader.reports import html_charts, text_layout
+from grader.reports import html_charts
 from grader.reports.blocks import Blocks, Figure, Item, Paragraph, Picture, Table
-from grader.reports.text_layout import BOLD, RED, Line, Spans, display_width, escape_line, truncate
+from grader.reports.text_layout import (
+    BOLD,
+    RED,
+    WIDEST,
+    Line,
+    Spans,
+    display_width,
+    escape_line,
+    truncate,
+    without_styles,
+    wrap_words,
+)
 
 NO_LIMIT = 10**6
-INDENT = 4  # cells before what belongs to a heading
-_LABEL_LIMIT = 28
-_VALUE_LIMIT = 24
-_LONGEST_BAR = 20
-_POINTS = 5  # of a curve
-_GAP = 4  # cells between two panels
-_FEWEST_COLUMNS = 3  # panels are set below one another before fewer are shown
-_TALL = 16  # lines of panels that still leave room for the rest on one screen
-_CELL_LIMIT = 16  # characters of one entry
+INDENT = 4  # columns before the lines below a heading
+_MAX_LABEL = 28  # characters
+_MAX_VALUE = 24
+_MAX_BAR = 20
+_CURVE_POINTS = 5
+_PANEL_GAP = 4  # columns between two panels
+_MIN_COLUMNS = 3  # panels are set below one another before fewer are shown
+_MAX_HEIGHT = 16  # lines of panels that still leave room for the rest on one screen
+_MAX_ENTRY = 16  # characters
 _NOTE_WIDTH = 24  # a note below a narrow panel may be this wide
-_ENTRIES = 4  # wrong ones that are read aloud
-_MESSAGE_LIMIT = 400  # einsum and torch explain themselves at length; a matrix printed whole is cut
+_SPOKEN_ENTRIES = 4  # wrong entries that are read aloud
+_MAX_MESSAGE = 400  # einsum and torch explain themselves at length; a matrix printed whole is cut
 _LEADING_ZERO = re.compile(r"^(-?)0(?=\.\d)")
 
 DrawnPanel = list[Spans]  # one panel
@@ -47,248 +58,280 @@ def exhibit_blocks(
     inputs: bool = True,
     bound: str = "",
 ) -> Blocks:
-    """An exhibit as blocks, with `most` rows of a table or details of bars.
+    """Yield an exhibit with at most `most` rows of a table or details of bars.
 
-    `hidden` keeps back what is right; without `inputs` grids show yours and expected alone. `bound`
-    says where a curve has to end: "below 1e-8".
+    `hidden` leaves out the expected values; without `inputs` grids show only yours and expected.
+    `bound` is the condition on the end of a curve: "below 1e-8".
     """
     match exhibit:
         case Grids():
-            draw = partial(grid_lines, exhibit, inputs=inputs)
-            grid = Figure(draw, tuple(_entries(exhibit) if exhibit.panels else ()))
+            spoken = tuple(_spoken_entries(exhibit) if exhibit.panels else ())
+            grid = Figure(partial(grid_lines, exhibit, inputs=inputs), spoken)
             yield Picture(partial(html_charts.heat_maps, exhibit), (grid,))
         case model.Breakdown():
             yield from _breakdown(exhibit, most, hidden=hidden)
         case model.Bars():
-            every = exhibit.bars
-            drawn = [bar for bar in every if bar.label != "reference" or len(every) < 3]
-            kept = "held at your peak" if exhibit.course else "kept by yours"
-            blocks = tuple(_bars(drawn, exhibit.details, kept, most))
-            yield Picture(partial(html_charts.bar_chart, drawn, exhibit, kept), blocks)
+            bars = exhibit.bars
+            if len(bars) > 2:
+                bars = tuple(bar for bar in bars if bar.label != "reference")
+            title = "held at your peak" if exhibit.course else "kept by yours"
+            blocks = tuple(_bars(bars, exhibit.details, title, most))
+            yield Picture(partial(html_charts.bar_chart, bars, exhibit, title), blocks)
         case model.Curve():
             yield Picture(partial(html_charts.curve_chart, exhibit, bound), tuple(_curve(exhibit)))
 
 
 def _breakdown(breakdown: model.Breakdown, most: int, *, hidden: bool) -> Blocks:
-    """A table: yours, expected, what is wrong; of a long one the parts that agree are counted.
+    """Yield a table of parts; a long one shows the wrong parts and counts the others.
 
-    Where what is right is hidden, it says of each number whether it is, and no more.
+    If the expected values are hidden, the table only says which values are right.
     """
     rows = []
-    wrong = []
-    for row in breakdown.rows:
-        note = row.note or ("differs" if row.observed != row.expected else "")
-        last = ("wrong" if note else "right", "") if hidden else (row.expected, note)
-        values = (truncate(text, _VALUE_LIMIT) for text in (row.observed, *last))
-        rows.append((truncate(row.name, _LABEL_LIMIT), *values))
-        wrong += rows[-1:] * bool(note)
-    kept = rows if len(rows) <= most else wrong[:most]
+    wrong_rows = []
+    for part in breakdown.rows:
+        note = part.note
+        if not note and part.observed != part.expected:
+            note = "differs"
+        last_cells = (part.expected, note)
+        if hidden:
+            last_cells = ("wrong" if note else "right", "")
+        cells = [truncate(text, _MAX_VALUE) for text in (part.observed, *last_cells)]
+        row = (truncate(part.name, _MAX_LABEL), *cells)
+        rows.append(row)
+        if note:
+            wrong_rows.append(row)
+    shown_rows = rows if len(rows) <= most else wrong_rows[:most]
+    marked = frozenset(index for index, row in enumerate(shown_rows) if row in wrong_rows)
     head = ("", "yours", "" if hidden else "expected", "")
-    marked = frozenset(at for at, row in enumerate(kept) if row in wrong)
-    yield Table(head, kept, ("yours", "expected"), INDENT, marked)
-    if left_out := len(rows) - len(kept):
-        agree = len(rows) - len(wrong)
-        tail = f"{agree} parts agree" if left_out == agree else f"{left_out} parts are not shown"
-        yield Paragraph(f"... {tail}", indent=INDENT)
+    yield Table(head, shown_rows, ("yours", "expected"), INDENT, marked)
+    if left_out := len(rows) - len(shown_rows):
+        agree = len(rows) - len(wrong_rows)
+        verb = "agree" if left_out == agree else "are not shown"
+        yield Paragraph(f"... {left_out} parts {verb}", indent=INDENT)
 
 
 def _curve(curve: model.Curve) -> Blocks:
-    """Yours and a right one at five steps, and from where on one of them is no number."""
-    steps = max(len(curve.yours), len(curve.expected))
-    if not steps:
+    """Yield yours and a right curve at five steps, and where one of them stops being finite."""
+    last = max(len(curve.yours), len(curve.expected)) - 1
+    if last < 0:
         return
     series = {"yours": curve.yours, "a right one": curve.expected}
-    at = sorted({round(n * (steps - 1) / (_POINTS - 1)) for n in range(_POINTS)})
-    head = ("step", *(f"{step:,}" for step in at))
-    rows = [
-        (name, *(format_number(values[i], 3) if i < len(values) else "-" for i in at))
-        for name, values in series.items()
-    ]
+    steps = sorted({round(n * last / (_CURVE_POINTS - 1)) for n in range(_CURVE_POINTS)})
+    head = ("step", *(f"{step:,}" for step in steps))
+    rows = []
+    for name, values in series.items():
+        cells = [format_number(values[i], 3) if i < len(values) else "-" for i in steps]
+        rows.append((name, *cells))
     yield Table(head, rows, head[1:], indent=INDENT)
     for name, values in series.items():
-        broken = next((i for i, v in enumerate(values) if not math.isfinite(v)), None)
-        if broken is not None:
-            text = f"{name.capitalize()} is {format_number(values[broken])} from step {broken} on."
-            yield Paragraph(text, indent=INDENT)
+        for step, value in enumerate(values):
+            if not math.isfinite(value):
+                text = f"{name.capitalize()} is {format_number(value)} from step {step} on."
+                yield Paragraph(text, indent=INDENT)
+                break
 
 
-def _bars(drawn: Sequence[Bar], details: Sequence[str], kept: str, most: int) -> Blocks:
-    """One bar below the other, the largest in full; then what was kept."""
-    largest = max((b.value for b in drawn if math.isfinite(b.value)), default=0.0)
+def _bars(bars: Sequence[Bar], details: Sequence[str], title: str, most: int) -> Blocks:
+    """Yield one bar below the other, the largest in full, and then the details."""
+    largest = max((bar.value for bar in bars if math.isfinite(bar.value)), default=0.0)
     rows = []
-    for bar in drawn:  # at least a cell for anything above zero, all of them for what has no end
-        share = 1.0 if bar.value == math.inf else bar.value / (largest or 1.0)
-        length = max(1, round(_LONGEST_BAR * share)) if bar.value > 0 else 0
+    for bar in bars:
+        length = 0
+        if bar.value > 0:  # however small, it is visible; an infinite one is as long as possible
+            share = 1.0 if bar.value == math.inf else bar.value / (largest or 1.0)
+            length = max(1, round(_MAX_BAR * share))
         rows.append((bar.label, "#" * length, bar.text))
     yield Table(("", " ", "  "), rows, ("  ",), indent=INDENT)
-    for at, detail in enumerate(details[:most]):
-        yield Item(detail, " " * len(kept) if at else kept, INDENT)
-    if (more := len(details) - most) > 0:
-        yield Paragraph(f"... and {more} more", indent=INDENT + len(kept) + 1)
+    for index, detail in enumerate(details[:most]):
+        yield Item(detail, " " * len(title) if index else title, INDENT)
+    if len(details) > most:
+        yield Paragraph(f"... and {len(details) - most} more", indent=INDENT + len(title) + 1)
+
+
+# -- grids ----------------------------------------------------------------------------------------
 
 
 def grid_lines(grids: Grids, width: int, *, inputs: bool = True) -> list[Line]:
-    """The panels as lines of at most `width` cells; what they have in common is said once."""
-    panels = [p for p in (grids.panels if inputs else grids.panels[-2:]) if p.rows]
+    """Lay out the panels in `width` columns; a note that all panels share comes once."""
+    panels = [panel for panel in (grids.panels if inputs else grids.panels[-2:]) if panel.rows]
     lines: list[Line] = []
-    if len(panels) > 1 and panels[0].note and len({p.note for p in panels}) == 1:
-        lines += text_layout.wrap_words(escape_line(panels[0].note), width, first=" " * INDENT)
-        panels = [replace(p, note="") for p in panels]
-    for at, drawn in enumerate(_arranged(panels, width - INDENT)):
-        lines += [""] * bool(at)
-        for parts in itertools.zip_longest(*drawn, fillvalue=()):
+    if len(panels) > 1 and panels[0].note and len({panel.note for panel in panels}) == 1:
+        lines += wrap_words(escape_line(panels[0].note), width, first=" " * INDENT)
+        panels = [replace(panel, note="") for panel in panels]
+    for index, row in enumerate(_arrange(panels, width - INDENT)):
+        if index:
+            lines.append("")
+        for panel_lines in itertools.zip_longest(*row, fillvalue=()):
             spans: list[tuple[str, str]] = []
             gap = INDENT
-            for panel, part in zip(drawn, parts, strict=True):
-                spans += [(" " * gap, ""), *part]
-                gap = _across(panel) - display_width(text_layout.without_styles(part)) + _GAP
+            for panel, line in zip(row, panel_lines, strict=True):
+                spans += [(" " * gap, ""), *line]
+                gap = _panel_width(panel) - display_width(without_styles(line)) + _PANEL_GAP
             lines.append(tuple(spans))
     return lines
 
 
-def _arranged(panels: Sequence[Panel], width: int) -> list[list[DrawnPanel]]:
-    """Rows of panels with as many columns as fit, fewer of them where that is too tall.
-
-    Rows are filled from the last panel backwards: yours stays next to expected.
-    """
+def _arrange(panels: Sequence[Panel], width: int) -> list[list[DrawnPanel]]:
+    """Return rows of panels with as many columns as fit, or fewer if that is too tall."""
     rows: list[list[DrawnPanel]] = []
-    for columns in range(max((len(r) for p in panels for r in p.rows), default=0) or 1, 0, -1):
-        drawn = [_drawn(p, shown_columns(p, panels, columns), width) for p in panels]
-        rows = []
-        used = 0
-        for panel in reversed(drawn):
-            need = _across(panel) + _GAP
-            if rows and used + need <= width:
-                rows[0].insert(0, panel)
-                used += need
-            else:
-                rows.insert(0, [panel])
-                used = need - _GAP
-        tall = sum(max(map(len, row)) + 1 for row in rows) > _TALL
-        apart = len(panels) > 1 and len(rows[-1]) == 1  # yours and expected
-        if all(_across(panel) <= width for panel in drawn) and (
-            columns <= _FEWEST_COLUMNS or not (tall or apart)
-        ):
+    most = max((len(row) for panel in panels for row in panel.rows), default=0)
+    for columns in range(most or 1, 0, -1):
+        drawn = [_draw_panel(p, shown_columns(p, panels, columns), width) for p in panels]
+        rows = _fill_rows(drawn, width)
+        if any(_panel_width(panel) > width for panel in drawn):
+            continue
+        if columns <= _MIN_COLUMNS:
+            break
+        height = sum(max(len(panel) for panel in row) + 1 for row in rows)
+        splits_results = len(panels) > 1 and len(rows[-1]) == 1  # yours and expected
+        if height <= _MAX_HEIGHT and not splits_results:
             break
     return rows
 
 
-def _across(panel: DrawnPanel) -> int:
-    return max(display_width(text_layout.without_styles(line)) for line in panel)
+def _fill_rows(panels: Sequence[DrawnPanel], width: int) -> list[list[DrawnPanel]]:
+    """Fill rows from the last panel backwards, so that yours stays next to expected."""
+    rows: list[list[DrawnPanel]] = []
+    used = 0
+    for panel in reversed(panels):
+        needed = _panel_width(panel) + _PANEL_GAP
+        if rows and used + needed <= width:
+            rows[0].insert(0, panel)
+            used += needed
+        else:
+            rows.insert(0, [panel])
+            used = needed - _PANEL_GAP
+    return rows
 
 
-def _drawn(panel: Panel, columns: range, width: int) -> DrawnPanel:
-    lines: DrawnPanel = [((truncate(escape_line(panel.title), width), ""),), *_rows(panel, columns)]
+def _panel_width(panel: DrawnPanel) -> int:
+    return max(display_width(without_styles(line)) for line in panel)
+
+
+def _draw_panel(panel: Panel, columns: range, width: int) -> DrawnPanel:
+    title = truncate(escape_line(panel.title), width)
+    lines: DrawnPanel = [((title, ""),), *_draw_rows(panel, columns)]
     if panel.note:
-        room = max(min(_NOTE_WIDTH, width), _across(lines))
-        lines += [((text, ""),) for text in text_layout.wrap_words(escape_line(panel.note), room)]
+        note_width = max(min(_NOTE_WIDTH, width), _panel_width(lines))
+        lines += [((text, ""),) for text in wrap_words(escape_line(panel.note), note_width)]
     return lines
 
 
-def _rows(panel: Panel, columns: range) -> DrawnPanel:
-    """The entries that are shown, with marks, and ellipses where something was cut."""
-    shown = {
-        (r, c): _LEADING_ZERO.sub(r"\1", escape_line(row[c], _CELL_LIMIT))
-        for r, row in enumerate(panel.rows)
-        for c in columns
-        if c < len(row)
+def _draw_rows(panel: Panel, columns: range) -> DrawnPanel:
+    """Return the rows of a panel with marks, and ellipses for columns that are cut."""
+    entries = {
+        (row, column): _LEADING_ZERO.sub(r"\1", escape_line(texts[column], _MAX_ENTRY))
+        for row, texts in enumerate(panel.rows)
+        for column in columns
+        if column < len(texts)
     }
-    focus = panel.focus & shown.keys()
-    if len(focus) == len(shown):  # all of it says nothing
+    focus = panel.focus & entries.keys()
+    if len(focus) == len(entries):  # brackets around all entries would say nothing
         focus = frozenset()
-    lines = [[("... " if columns.start > 0 else "", "")] for _ in panel.rows]
-    ends: list[str] = []  # of the column before
-    for c in columns:
-        places = [(r, c) for r in range(len(panel.rows))]
-        texts = [shown.get(place, "") for place in places]
-        starts = ["[" * ((r, c) in focus and (r, c - 1) not in focus) for r, _ in places]
+    ellipsis = "... " if columns.start > 0 else ""
+    lines = [[(ellipsis, "")] for _ in panel.rows]
+    ends: list[str] = []  # marks behind the entries of the previous column
+    for column in columns:
+        places = [(row, column) for row in range(len(panel.rows))]
+        texts = [entries.get(place, "") for place in places]
+        starts = []
+        for row, _ in places:
+            is_start = (row, column) in focus and (row, column - 1) not in focus
+            starts.append("[" if is_start else "")
         lead = 1 if focus and (ends or any(starts)) else 0
         gap = 0
-        if ends:  # two, less what marks take, but a mark never touches a bracket
+        if ends:  # two columns with the marks in it, but a mark never touches a bracket
             touching = any(end and start for end, start in zip(ends, starts, strict=True))
             gap = max(2 - lead - max(map(len, ends)), int(touching), 0)
-        ends = [
-            "*" * (place in panel.wrong and place in shown)
-            + "]" * (place in focus and (place[0], c + 1) not in focus)
-            for place in places
-        ]
-        across = max(map(display_width, texts))
-        tail = max(map(len, ends))
+        ends = [_end_marks(panel, place, place in entries, focus) for place in places]
+        entry_width = max(map(display_width, texts))
+        end_width = max(map(len, ends))
         for line, place, start, text, end in zip(lines, places, starts, texts, ends, strict=True):
             style = BOLD if place in focus else ""
             line += [
-                (" " * (gap + across - display_width(text)), ""),
+                (" " * (gap + entry_width - display_width(text)), ""),
                 (start.ljust(lead) + text, style),
                 ("*" * end.count("*"), RED),
                 (end.lstrip("*"), style),
-                (" " * (tail - len(end)), ""),
+                (" " * (end_width - len(end)), ""),
             ]
-    more = " ..." if columns.stop < max(map(len, panel.rows)) else ""
-    return [tuple(span for span in (*line, (more, "")) if span[0]) for line in lines]
+    if columns.stop < max(map(len, panel.rows)):
+        lines = [[*line, (" ...", "")] for line in lines]
+    return [tuple(span for span in line if span[0]) for line in lines]
+
+
+def _end_marks(
+    panel: Panel, place: tuple[int, int], is_entry: bool, focus: frozenset[tuple[int, int]]
+) -> str:
+    row, column = place
+    marks = "*" if is_entry and place in panel.wrong else ""
+    if place in focus and (row, column + 1) not in focus:
+        marks += "]"
+    return marks
 
 
 def shown_columns(panel: Panel, panels: Sequence[Panel], most: int) -> range:
-    """At most so many columns of a panel, around its focus, else the wrong entries.
+    """Return at most `most` columns of a panel around its focus, or around the wrong entries.
 
-    A panel without any goes by one of the same width: yours and expected show the same part.
+    A panel without any takes those of a panel of its width: yours and expected show the same part.
     """
     total = max(map(len, panel.rows))
     if total <= most:
         return range(total)
-    alike = [panel, *(p for p in panels if max(map(len, p.rows)) == total)]
-    marked = next(filter(None, [p.focus for p in alike] + [p.wrong for p in alike]), {(0, 0)})
-    first, last = (end(c for _, c in marked) for end in (min, max))
+    same_width = [panel, *(p for p in panels if max(map(len, p.rows)) == total)]
+    candidates = [p.focus for p in same_width] + [p.wrong for p in same_width]
+    places = next(filter(None, candidates), frozenset({(0, 0)}))
+    first = min(column for _, column in places)
+    last = max(column for _, column in places)
     spread = last - first + 1
-    start = first - (most - spread) // 2 if spread <= most else first
+    start = first
+    if spread <= most:
+        start -= (most - spread) // 2
     start = min(max(start, 0), total - most)
     return range(start, start + most)
 
 
-def _entries(grids: Grids) -> Iterator[str]:
-    """Grids read aloud: the inputs row by row, then the wrong entries one by one."""
-    *inputs, yours, expected = grids.panels if len(grids.panels) > 1 else (*grids.panels * 2,)
+def _spoken_entries(grids: Grids) -> Iterator[str]:
+    """Yield grids to be read aloud: the inputs row by row, then the wrong entries one by one."""
+    *inputs, yours, expected = grids.panels if len(grids.panels) > 1 else grids.panels * 2
     for panel in inputs:
         if not panel.note:
-            rows = "; ".join(f"row {r} is {', '.join(row)}" for r, row in enumerate(panel.rows))
-            yield f"{panel.title}: {rows}."
+            rows = [f"row {i} is {', '.join(row)}" for i, row in enumerate(panel.rows)]
+            yield f"{panel.title}: {'; '.join(rows)}."
     name = yours.title.removesuffix(", yours")
-    pairs = (
-        f"{name}, row {r}, column {c}: yours {found}, expected {right}."
-        for r, rows in enumerate(zip(yours.rows, expected.rows, strict=False))
-        for c, (found, right) in enumerate(zip(*rows, strict=False))
-        if (r, c) in yours.wrong
-    )
-    yield from itertools.islice(pairs, _ENTRIES)
-    if (more := len(yours.wrong) - _ENTRIES) > 0:
+    wrong = []
+    for i, row_pair in enumerate(zip(yours.rows, expected.rows, strict=False)):
+        for j, (actual, right) in enumerate(zip(*row_pair, strict=False)):
+            if (i, j) in yours.wrong:
+                wrong.append(f"{name}, row {i}, column {j}: yours {actual}, expected {right}.")
+    yield from wrong[:_SPOKEN_ENTRIES]
+    more = len(yours.wrong) - _SPOKEN_ENTRIES
+    if more > 0:
         yield f"{format_count(more, 'more entry', 'more entries')} differ."
 
 
+# -- exceptions -----------------------------------------------------------------------------------
+
+
 def exception_blocks(
-    raised: ExceptionRecord, filename: str, *, most: int = NO_LIMIT, said: str = ""
+    raised: ExceptionRecord, filename: str, *, most: int = NO_LIMIT, sentence: str = ""
 ) -> Blocks:
-    """The candidate's own lines, the innermost of many, the exception, what the call was given."""
-    place = f"{escape_line(filename, 40)}:" if filename else "line "  # "submission.py:14"
-    runs = [(frame, len(list(same))) for frame, same in itertools.groupby(raised.frames)]
-    several = len({frame.function for frame in raised.frames}) > 1
+    """Yield at most `most` of the candidate's lines, the innermost, and then the exception.
+
+    The exception is left out if the page has it in a sentence already.
+    """
     if raised.column is not None and raised.frames:
         last = raised.frames[-1]
-        at = _place(last, place)
-        spoken = f"{at} {last.source.strip()}"
-        yield Figure(partial(_syntax, last, raised.column, at), (spoken,))
-        runs = []
-    elif (left := len(runs) - most) > 0:
-        yield Paragraph(f"... {left} more lines", indent=INDENT)
-        runs = runs[left:]
-    for frame, times in runs:
-        function = f"  in {truncate(frame.function, 24)}" if several else ""
-        yield Item(frame.source.strip(), f"{_place(frame, place)}{function} ", INDENT)
-        if times > 1:  # a recursion
-            yield Paragraph(f"... the same line {times - 1:,} times more", indent=INDENT)
+        place = _place(last, filename)
+        spoken = f"{place} {last.source.strip()}"
+        yield Figure(partial(_syntax_error_lines, last, raised.column, place), (spoken,))
+    else:
+        yield from _frames(raised.frames, filename, most)
     if raised.type == model.UNREADABLE_TYPE:
-        return  # the sentence of the page says it
+        return  # the page has a sentence on it
     name = escape_line(raised.type, 80)
-    message = escape_line(" ".join(raised.message.split()), _MESSAGE_LIMIT)
-    if (message or name) not in escape_line(" ".join(said.split()), 2 * _MESSAGE_LIMIT):
+    message = escape_line(" ".join(raised.message.split()), _MAX_MESSAGE)
+    if (message or name) not in escape_line(" ".join(sentence.split()), 2 * _MAX_MESSAGE):
         yield Paragraph(f"{name}: {message}" if message else name, indent=INDENT)
     if raised.type.endswith("BdbQuit"):
         text = "breakpoint() has nobody to ask here: drill case NAME --debug runs a case in pdb."
@@ -297,21 +340,38 @@ def exception_blocks(
         yield Item(raised.called_with, "called with", INDENT)
 
 
-def _place(frame: Frame, file: str) -> str:
-    """Where a line is: `submission.py:14`, or in a notebook `cell 5, line 7`."""
-    return f"cell {frame.cell}, line {frame.line}" if frame.cell else f"{file}{frame.line}"
+def _frames(frames: Sequence[Frame], filename: str, most: int) -> Blocks:
+    runs = [(frame, len(list(same))) for frame, same in itertools.groupby(frames)]
+    has_functions = len({frame.function for frame in frames}) > 1
+    if len(runs) > most:
+        yield Paragraph(f"... {len(runs) - most} more lines", indent=INDENT)
+        runs = runs[-most:]
+    for frame, times in runs:
+        function = f"  in {truncate(frame.function, 24)}" if has_functions else ""
+        yield Item(frame.source.strip(), f"{_place(frame, filename)}{function} ", INDENT)
+        if times > 1:  # a recursion
+            yield Paragraph(f"... the same line {times - 1:,} times more", indent=INDENT)
 
 
-def _syntax(frame: Frame, column: int, place: str, width: int) -> list[Line]:
-    """The line that does not parse, with a caret below the column (1-based)."""
-    source = frame.source.rstrip("\r\n")
+def _place(frame: Frame, filename: str) -> str:
+    """Return the place of a line: "submission.py:14", or in a notebook "cell 5, line 7"."""
+    if frame.cell:
+        return f"cell {frame.cell}, line {frame.line}"
+    if filename:
+        return f"{escape_line(filename, 40)}:{frame.line}"
+    return f"line {frame.line}"
+
+
+def _syntax_error_lines(frame: Frame, column: int, place: str, width: int) -> list[Line]:
+    """Return the line that does not parse, and a caret below the column (1-based)."""
+    line = frame.source.rstrip("\r\n")
+    source = line.lstrip()
     begin = f"{' ' * INDENT}{place}  "
-    at = max(column - 1 - (len(source) - len(source.lstrip())), 0)
-    source = source.lstrip()
-    room = max(min(width, text_layout.WIDEST) - display_width(begin), 16)
-    if at > room - 8:  # a long line: keep the neighborhood of the caret
-        skip = at - room // 2
-        source = "..." + source[skip:]
-        at = at - skip + 3
-    before = " " * display_width(begin + escape_line(source[:at]))
+    caret = max(column - 1 - (len(line) - len(source)), 0)
+    room = max(min(width, WIDEST) - display_width(begin), 16)
+    if caret > room - 8:  # a long line: keep the neighborhood of the caret
+        skipped = caret - room // 2
+        source = "..." + source[skipped:]
+        caret = caret - skipped + 3
+    before = " " * display_width(begin + escape_line(source[:caret]))
     return [begin + truncate(escape_line(source), room), f"{before}^"]

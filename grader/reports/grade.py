@@ -1,8 +1,7 @@
-"""The page of a grade: the verdict and its file, the smallest case that fails, the idea behind it.
+"""The page of a grade: verdict and file, the smallest failing case, the idea behind it, next steps.
 
-Then what is right, and the next step.  It fits a screen of 24 lines; what does not fit is
-counted.  A page is a function of the report and of what the command knows besides.  So is that of
-an experiment, which nobody judges.
+The page fits a screen of 24 lines; it counts the parts that do not fit.  It is a pure function of
+the report and of a context that the command adds.  The page of an experiment is one, too.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from grader import forms
 from grader.forms.base import OPEN_VALUES
 from grader.grading.kinds.registry import kind_named
 from grader.model.number_format import join_words
-from grader.model.report import CheckResult, ExceptionRecord, Grids, Report, Verdict
+from grader.model.report import CheckResult, ExceptionRecord, Exhibit, Grids, Report, Verdict
 from grader.reports import sentences
 from grader.reports.blocks import (
     FACT_SEPARATOR,
@@ -41,337 +40,376 @@ if TYPE_CHECKING:
     from grader.grading.submission import ExperimentResult
     from grader.model.question import Question
 
-_ROWS = 22  # so that the command above and the prompt below stay on a screen of 24
+_MAX_ROWS = 22  # so that the command above and the prompt below stay on a screen of 24
 GAP = ShrinkableBlocks((BlankLine(),), (ShorterForm(4),))  # between sections
 _INNER_GAP = ShrinkableBlocks((BlankLine(),), (ShorterForm(2),))  # around an example
-_CAME_OF = {Verdict.PASS: "right", Verdict.SKIPPED: "not tried"}  # else it is wrong
-_LINE = 76  # characters of a line that was printed
-_NARROW = 36  # of them where there is little room
-_PRINTED = 4  # lines of what the submission printed
-_PRINTED_IN_CLASS = 8
-_PRINTED_IN_RUN = 19
+_ANSWER_WORDS = {Verdict.PASS: "right", Verdict.SKIPPED: "not tried"}  # default: wrong
+_MAX_WIDTH = 76  # characters of an output line
+_NARROW = 36  # the same if there is little room
+_OUTPUT_LINES = 4  # of the submission's output
+_OUTPUT_LINES_IN_CLASS = 8
+_OUTPUT_LINES_OF_EXPERIMENT = 19
 
 
 @dataclass(frozen=True, slots=True)
 class GradeContext:
-    """What a command knows of a grade besides its report, and how much is to be shown."""
+    """Facts that a command adds to a report, and how much of it the page shows."""
 
-    file: str = "submission.py"  # as it is called from the current folder
-    tries: int = 0  # of one's own, with this one; 0 where it counts as none
+    file: str = "submission.py"  # its path from the current folder
+    tries: int = 0  # the candidate's tries including this one; 0 if it does not count as one
     time: str = ""  # of a pass: "14 minutes (15 planned)"
     clock: str = ""  # of a sitting: "12 of 15 min"; of an interview: "31 of 45 minutes left"
-    full_command: str = "drill grade --full"  # the command that shows what is left out
+    full_command: str = "drill grade --full"  # the command that shows the parts left out
     first_action: str = ""  # what to do before the first of the steps
-    steps: tuple[str, ...] = ()  # commands to go on with
+    steps: tuple[str, ...] = ()  # commands to continue with
     asked_part: int = 0  # the part that is asked now, because those before it pass
-    request: Sequence[Block] = ()  # what the interviewer asks in it
-    answer_blocks: Sequence[Block] = ()  # what a file of answers says, beside what is said of it
-    full: bool = False  # everything, however long
-    explain: bool = False  # an untouched starter too, and a file as in `unchanged_since`
+    request: Sequence[Block] = ()  # the interviewer's request in that part
+    answer_blocks: Sequence[Block] = ()  # the lines of a file of answers
+    full: bool = False  # show everything, even if it does not fit the screen
+    explain: bool = False  # explain also an unchanged starter, and a file as in `unchanged_since`
     unchanged_since: int = 0  # the part that this file passed, if it has not changed since
     was_passed_before: bool = False  # whether the question was passed before
-    is_complete: bool = True  # whether the report has all that is known of the fault
-    news: tuple[str, ...] = ()  # what is said last: what has changed, what is wrong besides
+    is_complete: bool = True  # whether the report has all facts about the fault
+    news: tuple[str, ...] = ()  # last sentences: changes since the last grade, other problems
 
     @property
     def rows(self) -> int | None:
-        """How many the page may have on a terminal; None: as many as it takes."""
-        return None if self.full else _ROWS
+        """Number of rows for the page on a terminal; None if there is no limit."""
+        return None if self.full else _MAX_ROWS
 
 
-def grade_page(report: Report, around: GradeContext = GradeContext()) -> Sequence[Block]:
-    """Everything that a page says of a grade."""
+def grade_page(report: Report, context: GradeContext = GradeContext()) -> Sequence[Block]:
+    """Return the page of a grade."""
     report = without_expected_values(report)
-    passed = report.verdict is Verdict.PASS or around.asked_part > 0
-    top = [_head(report, around, passed=passed)]
-    if passed:
-        points = [sentences.points_line(report, around.time)]
-        points += sentences.measurement_lines(report) if report.verdict is Verdict.PASS else []
-        top += [Paragraph(text, indent=6) for text in points]
-        sections = [top, around.request or [*_follow_up(report)]]
+    if report.verdict is Verdict.PASS or context.asked_part > 0:
+        sections = _pass_sections(report, context)
     else:
-        others = [
-            Paragraph(rest, lead, hang=INDENT) for lead, rest in sentences.other_checks(report)
-        ]
-        if around.was_passed_before:
-            what = "every part" if len(report.parts) > 1 else "this"
-            top.append(Paragraph(sentences.PASSED_BEFORE_NOTICE.format(what), indent=6))
-        if why := _keeps_back(report, around):
-            top.append(Paragraph(why, indent=6))
-            if any(kind_named(check.kind).always_reported for check in report.checks):
-                others = []  # which properties fail is what has to be found out
-        shown = sentences.failing_required_checks(report)
-        asked = report.parts_passed + 1
-        rest = (_line(c) for c in report.checks if c not in shown and c.part <= asked)
-        about = [*(rest if around.full else others), OmissionNote(around.full_command)]
-        sections = [top, *_fault(report, around), about]
+        sections = _failure_sections(report, context)
     ending: list[Block] = []
-    if report.isolation not in {"strong", ""}:  # nothing of the file was run where it is empty
+    if report.isolation not in {"strong", ""}:  # empty if nothing was run
         text = f"Isolation is only {report.isolation} on this machine: drill doctor"
         ending.append(Paragraph(text))
-    ending += map(Paragraph, around.news)
-    if around.steps:
-        ending.append(Commands(around.steps, around.first_action))
-    return tuple(_joined([*sections, ending]))
+    ending += map(Paragraph, context.news)
+    if context.steps:
+        ending.append(Commands(context.steps, context.first_action))
+    return tuple(_join_sections([*sections, ending]))
 
 
-def _keeps_back(report: Report, around: GradeContext) -> str:
-    """Why only a symptom is shown; empty if all is."""
-    explain = around.explain or around.full
+def _pass_sections(report: Report, context: GradeContext) -> list[Sequence[Block]]:
+    top = [_head(report, context, "PASS", BOLD)]
+    lines = [sentences.points_line(report, context.time)]
+    if report.verdict is Verdict.PASS:
+        lines += sentences.measurement_lines(report)
+    top += [Paragraph(text, indent=6) for text in lines]
+    return [top, context.request or _follow_up(report)]
+
+
+def _failure_sections(report: Report, context: GradeContext) -> list[Sequence[Block]]:
+    top = [_head(report, context, report.verdict.upper(), REVERSE)]
+    if context.was_passed_before:
+        passed = "every part" if len(report.parts) > 1 else "this"
+        top.append(Paragraph(sentences.PASSED_BEFORE_NOTICE.format(passed), indent=6))
+    notice = _symptom_notice(report, context)
+    if notice:
+        top.append(Paragraph(notice, indent=6))
+    others: list[Block] = []
+    if context.full:
+        failing = sentences.failing_required_checks(report)
+        for check in report.checks:
+            if check not in failing and check.part <= report.parts_passed + 1:
+                others.append(_check_line(check))
+    elif not (notice and _has_always_reported(report.checks)):
+        others += _other_checks(report)
+    return [top, *_fault_sections(report, context), [*others, OmissionNote(context.full_command)]]
+
+
+def _symptom_notice(report: Report, context: GradeContext) -> str:
+    """Return why only a symptom is shown; empty if everything is shown."""
+    explain = context.explain or context.full
     if sentences.shows_only_symptom(report, explain=explain):
         return sentences.STARTER_NOTICE
-    if around.unchanged_since and not (explain or report.message):
-        return sentences.UNCHANGED_NOTICE.format(around.unchanged_since)
+    if context.unchanged_since and not (explain or report.message):
+        return sentences.UNCHANGED_NOTICE.format(context.unchanged_since)
     return ""
 
 
+def _has_always_reported(checks: Iterable[CheckResult]) -> bool:
+    """Return True if the candidate has to find out which of the checked properties fail."""
+    return any(kind_named(check.kind).always_reported for check in checks)
+
+
 def derivation_blocks(question: Question, report: Report, file: bytes) -> Sequence[Block]:
-    """The lines of a derivation, each with what came of it; nothing of another form."""
+    """Return the lines of a derivation with their results; empty for other forms."""
     spec = question.spec
-    form = forms.form_of(question.spec)
     if spec.form != "derive" or not report.checks:
         return ()
-    asks = {check.id: check.run for check in spec.checks}
-    came: dict[str, str] = {}  # of a line, by its name without spaces
+    runs = {check.id: check.run for check in spec.checks}
+    words: dict[str, str] = {}  # by the name of a line, without spaces
     for check in report.checks:
-        for step in question.runs[asks[check.id]]:
-            for name in (
-                form.answers_for_function(step.function, question)
-                if step.owner == "submission"
-                else ()
-            ):
-                if came.get(name, "right") == "right":
-                    came[name] = _CAME_OF.get(check.verdict, "wrong")
+        for step in question.runs[runs[check.id]]:
+            if step.owner != "submission":
+                continue
+            for name in forms.form_of(spec).answers_for_function(step.function, question):
+                if words.get(name, "right") == "right":
+                    words[name] = _ANSWER_WORDS.get(check.verdict, "wrong")
     rows = []
     for line in file.decode("utf-8-sig", "replace").splitlines():
         left, _, right = line.partition("#")[0].partition("=")
         name = "".join(left.split())
-        if name in came:
-            word = "no answer yet" if right.strip() in OPEN_VALUES else came[name]
-            rows.append((name, truncate(right.strip(), _LINE), word))
-    marked = frozenset(at for at, row in enumerate(rows) if row[2] == "wrong")
+        answer = right.strip()
+        if name in words:
+            word = "no answer yet" if answer in OPEN_VALUES else words[name]
+            rows.append((name, truncate(answer, _MAX_WIDTH), word))
+    marked = frozenset(index for index, row in enumerate(rows) if row[2] == "wrong")
     table = Table(("line", "yours", ""), rows, (), INDENT, marked)
-    return (
-        ShrinkableBlocks((table,), (ShorterForm(0),)),
-    )  # where it has to fit, it is in the file
+    # A page that has to fit leaves the table out: the file has the lines.
+    return (ShrinkableBlocks((table,), (ShorterForm(0),)),)
 
 
-def assistant_document(report: Report, around: GradeContext = GradeContext()) -> dict[str, object]:
-    """The report as plain data, cut to what its page says: for a program that helps the candidate.
+def assistant_document(report: Report, context: GradeContext = GradeContext()) -> dict[str, object]:
+    """Return the report as plain data without what its page hides: for a program that helps.
 
-    Of a check that is not shown there are only the verdict, and what else the page says.
+    A check that is not shown has only its verdict, and a message if the page has one.
     """
     report = without_expected_values(report)
     is_pass = report.verdict is Verdict.PASS
-    passed = is_pass or around.asked_part > 0
-    asked = around.asked_part - 1 if around.asked_part else report.parts_passed + 1
-    first = [] if passed else sentences.failing_required_checks(report)[:1]
-    back = bool(_keeps_back(report, around))
+    passed = is_pass or context.asked_part > 0
+    asked = context.asked_part - 1 if context.asked_part else report.parts_passed + 1
+    shown_checks = [] if passed else sentences.failing_required_checks(report)[:1]
+    only_symptom = bool(_symptom_notice(report, context))
     checks = [check for check in report.checks if check.part <= asked]
-    if back and any(kind_named(check.kind).always_reported for check in checks):
-        checks = first  # which properties fail is what has to be found out
-    told = [
-        to_plain_data(check) if check in first and not back else
-        {"id": check.id, "verdict": check.verdict.value, "part": check.part}
-        | ({"message": sentences.describe_symptom(check)} if check in first else {})
-        | ({"message": check.message} if is_pass or kind_named(check.kind).always_reported else {})
-        for check in checks
-    ]  # fmt: skip
-    shown = replace(report, bank="", parts=report.parts[:asked], checks=())
-    if passed or back:
-        shown = replace(shown, misconceptions=(), explanations=(), printed="", note="")
+    if only_symptom and _has_always_reported(checks):
+        checks = shown_checks
+
+    def check_data(check: CheckResult) -> dict[str, object]:
+        if check in shown_checks and not only_symptom:
+            return to_plain_data(check)
+        data: dict[str, object] = {"id": check.id, "verdict": check.verdict.value}
+        data["part"] = check.part
+        if is_pass or kind_named(check.kind).always_reported:
+            data["message"] = check.message
+        elif check in shown_checks:
+            data["message"] = sentences.describe_symptom(check)
+        return data
+
+    shown_report = replace(report, bank="", parts=report.parts[:asked], checks=())
+    if passed or only_symptom:
+        shown_report = replace(
+            shown_report, misconceptions=(), explanations=(), printed="", note=""
+        )
     if passed:
-        shown = replace(shown, verdict=Verdict.PASS, message="", raised=None)
-    more = {
-        "file": around.file,
-        "tries": around.tries,
-        "asked": around.asked_part,
-        "next": around.steps,
+        shown_report = replace(shown_report, verdict=Verdict.PASS, message="", raised=None)
+    return to_json(shown_report) | {
+        "checks": [check_data(check) for check in checks],
+        "file": context.file,
+        "tries": context.tries,
+        "asked": context.asked_part,
+        "next": context.steps,
     }
-    return to_json(shown) | {"checks": told} | more
 
 
 def student_feedback_blocks(report: Report, *, complete: bool = True) -> Sequence[Block]:
-    """What a student reads of a grade in the feedback to a class: its page without commands.
+    """Return the page of a student's grade without commands, for the feedback of a class.
 
-    The report has what the student may see, `complete` if that is all that is known of the fault.
+    The report has only what the student may see; `complete` says if that is all that is known.
     """
     passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
-    right = [Paragraph(f"{join_words(passed)}.", "Right:", hang=INDENT)] * bool(passed)
+    right = [Paragraph(f"{join_words(passed)}.", "Right:", hang=INDENT)] if passed else []
     if report.verdict is Verdict.PASS:
-        blocks = [Paragraph(f"{text}.") for text in sentences.measurement_lines(report)]
-        return (*blocks, *right, *_follow_up(report))
-    keeps_back = sentences.shows_only_symptom(report)
-    others = [
-        Paragraph(rest, lead, hang=INDENT)
-        for lead, rest in sentences.other_checks(report, NO_LIMIT)
-        if not keeps_back
-    ]
-    return tuple(
-        _joined(
-            [
-                [Paragraph(sentences.STARTER_NOTICE)] * keeps_back,
-                *_fault(
-                    report, GradeContext(file="", is_complete=complete), printed=_PRINTED_IN_CLASS
-                ),
-                [] if sentences.failing_required_checks(report) else right,
-                others,
-            ]
-        )
-    )
+        lines = [Paragraph(f"{text}.") for text in sentences.measurement_lines(report)]
+        return (*lines, *right, *_follow_up(report))
+    context = GradeContext(file="", is_complete=complete)
+    sections = [*_fault_sections(report, context, output_lines=_OUTPUT_LINES_IN_CLASS)]
+    if not sentences.failing_required_checks(report):
+        sections.append(right)
+    if sentences.shows_only_symptom(report):
+        sections.insert(0, [Paragraph(sentences.STARTER_NOTICE)])
+    else:
+        sections.append(_other_checks(report, NO_LIMIT))
+    return tuple(_join_sections(sections))
 
 
-def _joined(sections: Iterable[Sequence[Block]]) -> Blocks:
-    for at, section in enumerate(filter(None, sections)):
-        if at:
+def _join_sections(sections: Iterable[Sequence[Block]]) -> Blocks:
+    for index, section in enumerate(filter(None, sections)):
+        if index:
             yield GAP
         yield from section
 
 
-def _head(report: Report, around: GradeContext, *, passed: bool) -> Block:
-    """The verdict, the file, the question."""
-    label = "PASS" if passed else report.verdict.upper()
-    tries = f"try {around.tries}, " if around.tries else ""
-    what = sentences.grade_title(report, around.asked_part)
-    facts = [around.file, what, around.clock, f"{tries}seed {report.seed}"]
-    text = FACT_SEPARATOR.join(fact.replace(" ", "\xa0") for fact in facts if fact)
-    return Paragraph(text, f"{label:5}", BOLD if passed else REVERSE, hang=6)
+def _head(report: Report, context: GradeContext, label: str, style: str) -> Block:
+    """Return the line with the verdict, the file and the question."""
+    title = sentences.grade_title(report, context.asked_part)
+    seed = f"seed {report.seed}"
+    if context.tries:
+        seed = f"try {context.tries}, {seed}"
+    facts = [fact for fact in (context.file, title, context.clock, seed) if fact]
+    text = FACT_SEPARATOR.join(fact.replace(" ", "\xa0") for fact in facts)
+    return Paragraph(text, f"{label:5}", style, hang=6)
 
 
-def _follow_up(report: Report) -> Blocks:
-    if report.follow_up:
-        yield Paragraph(report.follow_up, "One more, without code:", hang=INDENT)
+def _follow_up(report: Report) -> Sequence[Block]:
+    if not report.follow_up:
+        return ()
+    return [Paragraph(report.follow_up, "One more, without code:", hang=INDENT)]
 
 
-def _fault(
-    report: Report, around: GradeContext, *, printed: int = NO_LIMIT
-) -> Iterator[list[Block]]:
-    """What is known of a failure, in sections."""
-    name = around.file.rpartition("/")[2]  # as tracebacks call it
-    about: list[Block] = []
+def _other_checks(report: Report, most: int = 6) -> Sequence[Block]:
+    checks = sentences.other_checks(report, most)
+    return [Paragraph(names, lead, hang=INDENT) for lead, names in checks]
+
+
+def _fault_sections(
+    report: Report, context: GradeContext, *, output_lines: int = NO_LIMIT
+) -> Iterator[Sequence[Block]]:
+    """Yield sections with everything that is known about a failure."""
+    name = context.file.rpartition("/")[2]  # as tracebacks have it
+    problem: list[Block] = []
     if report.message:
-        about.append(Paragraph(sentences.file_problem(report), hang=INDENT))
+        problem.append(Paragraph(sentences.file_problem(report), hang=INDENT))
     if report.raised is not None:
-        about.append(_trace(report.raised, name, said=report.message))
-    yield about
+        problem.append(_traceback(report.raised, name, sentence=report.message))
+    yield problem
     failing = sentences.failing_required_checks(report)
     if report.message and failing:
-        return  # of what is not written yet nothing else is said
-    if _keeps_back(report, around):
-        yield [
-            Paragraph(sentences.describe_symptom(c), f"{c.id}:", "", hang=INDENT)
-            for c in failing[:1]
-        ]
+        return  # a check of code that is not written yet has nothing to add
+    if _symptom_notice(report, context):
+        for check in failing[:1]:
+            symptom = sentences.describe_symptom(check)
+            yield [Paragraph(symptom, f"{check.id}:", "", hang=INDENT)]
         return
-    for check in failing if around.full else failing[:1]:
+    for check in failing if context.full else failing[:1]:
         yield list(_finding(check, name))
-    yield list(around.answer_blocks)
-    ideas = sentences.idea_paragraphs(report, complete=around.is_complete)
-    several = bool(ideas) and ideas[0].lead.endswith("ideas:")  # which introduces the others
-    yield [_idea(idea, at - (several and at > 0)) for at, idea in enumerate(ideas)]
+    yield context.answer_blocks
+    ideas = sentences.idea_paragraphs(report, complete=context.is_complete)
+    ranks = list(range(len(ideas)))
+    if ideas and ideas[0].lead.endswith("ideas:"):  # this line only introduces the others
+        ranks = [0, *ranks]
+    yield [_idea_block(idea, rank) for idea, rank in zip(ideas, ranks, strict=False)]
     if report.note:
         yield [Paragraph(report.note)]
     if report.printed.strip():
-        every, some = (_printed(report.printed, most) for most in (printed, _PRINTED))
-        lost = ShorterForm(3, lost=("what your code printed",))
-        if every == some:  # it is short
-            narrow = _printed(report.printed, _PRINTED, _NARROW)
-            yield [ShrinkableBlocks(every, (ShorterForm(3, narrow), lost._replace(rank=10)))]
-        else:
-            yield [ShrinkableBlocks(every, (ShorterForm(0, some), lost))]
+        yield [_output_block(report.printed, output_lines)]
 
 
 def _finding(check: CheckResult, name: str) -> Blocks:
-    """What a check found: the sentence, the smallest case, the worst entry or the exception."""
+    """Yield the sentence of a check, the smallest case, and the worst entry or the exception."""
     sentence = sentences.describe_finding(check)
     blame = sentences.FAULT_PREFIXES.get(check.verdict, "")
     yield Paragraph(f"{blame}{sentence}", f"{check.id}:", "", hang=INDENT)
-    if clauses := [f"contract, {one.number}: {one.text}" for one in check.clauses]:
-        # Whole, because what is broken may stand at the end; only the first where there is no room.
-        every = [Paragraph(text, indent=INDENT) for text in clauses]
-        yield ShrinkableBlocks(every, (ShorterForm(0, every[:1]),))
+    if check.clauses:
+        # A clause is never cut, because the broken condition may be at its end.
+        texts = [f"contract, {clause.number}: {clause.text}" for clause in check.clauses]
+        clauses = [Paragraph(text, indent=INDENT) for text in texts]
+        yield ShrinkableBlocks(clauses, (ShorterForm(0, clauses[:1]),))
     if check.exhibit is not None:
-        bound = check.mismatch.expected if check.mismatch else ""
-        part = partial(exhibit_blocks, check.exhibit, hidden=check.estimate, bound=bound)
-        lost = ("the whole example",)
-        several = isinstance(check.exhibit, Grids) and len(check.exhibit.panels) > 2
-        shorter = (
-            ShorterForm(0, tuple(part(most=12))),
-            ShorterForm(5, tuple(part(most=8))),
-            ShorterForm(8, tuple(part(most=4, inputs=False)), lost * several),
-            ShorterForm(10, lost=lost),
-        )
         yield _INNER_GAP
-        yield ShrinkableBlocks(tuple(part()), shorter)
+        yield _exhibit_block(check, check.exhibit)
         yield _INNER_GAP
-    if said := sentences.worst_entry(check, sentence):
-        yield Paragraph(said, indent=INDENT)
+    if entry := sentences.worst_entry(check, sentence):
+        yield Paragraph(entry, indent=INDENT)
     if check.raised is not None:
-        yield _trace(check.raised, name)
+        yield _traceback(check.raised, name)
 
 
-def _trace(raised: ExceptionRecord, name: str, said: str = "") -> Block:
-    every, some, few = (
-        tuple(exception_blocks(raised, name, most=most, said=said)) for most in (NO_LIMIT, 6, 3)
+def _exhibit_block(check: CheckResult, exhibit: Exhibit) -> Block:
+    bound = check.mismatch.expected if check.mismatch else ""
+    draw = partial(exhibit_blocks, exhibit, hidden=check.estimate, bound=bound)
+    lost = ("the whole example",)
+    drops_inputs = isinstance(exhibit, Grids) and len(exhibit.panels) > 2
+    shorter_forms = (
+        ShorterForm(0, tuple(draw(most=12))),
+        ShorterForm(5, tuple(draw(most=8))),
+        ShorterForm(8, tuple(draw(most=4, inputs=False)), lost if drops_inputs else ()),
+        ShorterForm(10, lost=lost),
     )
-    return ShrinkableBlocks(every, (ShorterForm(0, some), ShorterForm(9, few)))
+    return ShrinkableBlocks(tuple(draw()), shorter_forms)
 
 
-def _idea(idea: sentences.IdeaParagraph, before: int) -> Block:
-    """One thing that is known of the fault; on a page that has to fit, less and less of it.
+def _traceback(raised: ExceptionRecord, name: str, sentence: str = "") -> Block:
+    full, shorter, shortest = (
+        tuple(exception_blocks(raised, name, most=most, sentence=sentence))
+        for most in (NO_LIMIT, 6, 3)
+    )
+    return ShrinkableBlocks(full, (ShorterForm(0, shorter), ShorterForm(9, shortest)))
 
-    A third idea goes before any feedback does, a fourth one is only counted.
+
+def _idea_block(idea: sentences.IdeaParagraph, before: int) -> Block:
+    """Return one fact about the fault, with shorter and shorter forms.
+
+    The third idea disappears before any feedback is shortened, the fourth is only counted.
     """
-    steps = ((6, 4), (7, 3), (9, 2), (11, 1)) if idea.lead else ((0, 2), (11, 1))
-    gone = (99, 12, 5, 0)[min(before, 3)]
-    shorter = [ShorterForm(rank, *_in_sentences(idea, most)) for rank, most in steps if rank < gone]
+    sentences_by_rank = ((6, 4), (7, 3), (9, 2), (11, 1)) if idea.lead else ((0, 2), (11, 1))
+    last_rank = (99, 12, 5, 0)[min(before, 3)]  # after which the idea is left out
+    shorter_forms = [
+        ShorterForm(rank, *_cut_feedback(idea, most))
+        for rank, most in sentences_by_rank
+        if rank < last_rank
+    ]
     if before:
-        shorter.append(ShorterForm(gone, lost=("more ideas",)))
-    whole = _in_sentences(idea, NO_LIMIT)[0]
+        shorter_forms.append(ShorterForm(last_rank, lost=("more ideas",)))
+    blocks, _ = _cut_feedback(idea, NO_LIMIT)
     if idea.lead:
-        whole = (whole[0], *from_markdown(idea.feedback, indent=INDENT, gap=_INNER_GAP))
-    return ShrinkableBlocks(whole, shorter)
+        blocks = (blocks[0], *from_markdown(idea.feedback, indent=INDENT, gap=_INNER_GAP))
+    return ShrinkableBlocks(blocks, shorter_forms)
 
 
-def _in_sentences(
+def _cut_feedback(
     idea: sentences.IdeaParagraph, most: int
-) -> tuple[Sequence[Block], tuple[str, ...]]:
-    said, is_cut = sentences.first_sentences(idea.feedback, most)
-    lost = ("the rest of the feedback",) * is_cut
+) -> tuple[Sequence[Block], Sequence[str]]:
+    """Return an idea with the first sentences of its feedback, and the name of the part lost."""
+    feedback, is_cut = sentences.first_sentences(idea.feedback, most)
+    lost = ("the rest of the feedback",) if is_cut else ()
     if not idea.lead:  # one of several
-        return (Paragraph(f"{idea.text} {said}", indent=2 * bool(said), hang=INDENT),), lost
-    begin = Paragraph(idea.text, idea.lead, hang=INDENT)
-    return (begin, *[Paragraph(said, indent=INDENT)] * bool(said)), lost
+        indent = 2 if feedback else 0
+        return (Paragraph(f"{idea.text} {feedback}", indent=indent, hang=INDENT),), lost
+    blocks = [Paragraph(idea.text, idea.lead, hang=INDENT)]
+    if feedback:
+        blocks.append(Paragraph(feedback, indent=INDENT))
+    return blocks, lost
 
 
-def _printed(printed: str, most: int, width: int = _LINE) -> Sequence[Block]:
-    shown, before = last_lines_escaped(printed, most)
-    part = f" (the last {len(shown)} of {before + len(shown):,} lines)" if before else ""
-    lines = [truncate(line, width) for line in shown]
-    return Paragraph(f"Your code printed{part}:"), CodeBlock(lines, INDENT)
+def _output_block(output: str, most: int) -> Block:
+    full = _output_lines(output, most)
+    shorter = _output_lines(output, _OUTPUT_LINES)
+    without = ShorterForm(3, lost=("what your code printed",))
+    if full != shorter:
+        return ShrinkableBlocks(full, (ShorterForm(0, shorter), without))
+    narrow = _output_lines(output, _OUTPUT_LINES, _NARROW)
+    return ShrinkableBlocks(full, (ShorterForm(3, narrow), without._replace(rank=10)))
 
 
-def _line(check: CheckResult) -> Block:
-    """One line of a check that is not shown, for those who ask for everything."""
+def _output_lines(output: str, most: int, width: int = _MAX_WIDTH) -> Sequence[Block]:
+    lines, before = last_lines_escaped(output, most)
+    part = ""
+    if before:
+        part = f" (the last {len(lines)} of {before + len(lines):,} lines)"
+    code = CodeBlock([truncate(line, width) for line in lines], INDENT)
+    return Paragraph(f"Your code printed{part}:"), code
+
+
+def _check_line(check: CheckResult) -> Block:
+    """Return the line of a check without details, for a page with everything."""
     needs = f"needs {check.blocked_by}" if check.blocked_by else ""
     return Item(f"{check.id}: {check.message or needs}".rstrip(": "), f"{check.verdict:12}")
 
 
-def run_page(ran: ExperimentResult, head: str, *, filename: str) -> Blocks:
-    """The page of a run: its numbers, how long it took, and what the script `filename` printed."""
-    said = [head] if ran.started else ["no run, nothing is used"]
-    if ran.fault:
-        said.append(ran.fault)
+def run_page(result: ExperimentResult, head: str, *, filename: str) -> Blocks:
+    """Yield the page of an experiment: its numbers, its time, and the output of the script."""
+    facts = [head if result.started else "no run, nothing is used"]
+    if result.fault:
+        facts.append(result.fault)
     else:
-        for name, series in run_numbers(ran.value).items():
-            ends = series if len(series) == 1 else (series[0], series[-1])
-            said.append(f"{name[:24]} {' -> '.join(f'{x:.4g}' for x in ends)}")
-    if ran.started:
-        said.append(f"{ran.seconds:.1f} s")
-    yield Paragraph(FACT_SEPARATOR.join(said))
-    if ran.raised is not None:
-        yield from exception_blocks(ran.raised, filename)
-    shown, before = last_lines_escaped(ran.end or ran.printed, _PRINTED_IN_RUN)
-    if ran.end or before:
-        shown.insert(0, f"... the last of {ran.bytes_printed:,} characters that it printed ...")
-    yield CodeBlock(shown, 2)
+        for name, series in run_numbers(result.value).items():
+            numbers = [f"{series[0]:.4g}"]
+            if len(series) > 1:
+                numbers.append(f"{series[-1]:.4g}")
+            facts.append(f"{name[:24]} {' -> '.join(numbers)}")
+    if result.started:
+        facts.append(f"{result.seconds:.1f} s")
+    yield Paragraph(FACT_SEPARATOR.join(facts))
+    if result.raised is not None:
+        yield from exception_blocks(result.raised, filename)
+    lines, before = last_lines_escaped(result.end or result.printed, _OUTPUT_LINES_OF_EXPERIMENT)
+    if result.end or before:
+        lines.insert(0, f"... the last of {result.bytes_printed:,} characters that it printed ...")
+    yield CodeBlock(lines, 2)
