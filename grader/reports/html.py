@@ -1,7 +1,6 @@
-"""A page of HTML that stands alone: nothing is fetched, and no script runs but one of ours.
+"""HTML pages that fetch nothing and run no script but ours.
 
-What stands in `.drill` looks the same on a page of its own and in a notebook, whose colors it
-takes.
+The styles of `.drill` are the same on a separate page and in a notebook, and take its colors.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ _BODY = """\
 
 
 def html_page(title: str, body: Iterable[str], script: str = "") -> Iterator[str]:
-    """A page of HTML that stands alone, in pieces."""
+    """Yield the pieces of an HTML page that stands alone."""
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     if script:
         digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -84,15 +83,16 @@ def html_page(title: str, body: Iterable[str], script: str = "") -> Iterator[str
         f'<style>\n{_PAGE}{_BODY}</style>\n</head>\n<body>\n<main class="drill">\n'
     )
     yield from body
-    yield f"<script>{script}</script>\n" if script else ""
+    if script:
+        yield f"<script>{script}</script>\n"
     yield "</main>\n</body>\n</html>\n"
 
 
 def standalone_page(title: str, blocks: Iterable[Block]) -> Iterator[str]:
-    """Blocks below a title as such a page, in pieces."""
+    """Yield the pieces of such a page with blocks below a title."""
     return html_page(title, [render_html([Heading(title, level=1), *blocks])])
 
 
 def html_fragment(blocks: Iterable[Block]) -> str:
-    """Blocks as a part of a page of somebody else, such as a notebook."""
+    """Return blocks as a part of another page, such as a notebook."""
     return f'<div class="drill">\n<style>\n{_BODY}</style>\n{render_html(blocks)}</div>\n'
