@@ -142,7 +142,7 @@ def test_no_page_has_a_brace(
         asked = [*discuss.question_blocks(one, ""), *discuss.answer_blocks(one, "fail", "", "")]
         pages.append(render_text(asked))
     ideas = collect_evidence(question)
-    pages.append(render_text(interviewer_guide(question, held=ideas)))
+    pages.append(render_text(interviewer_guide(question, evidence=ideas)))
     pages += [idea.feedback for idea in ideas]
     assert len(ideas) == len(question.ideas)
     lines = [f"{n} = 1{a.unit if a.unit != '1' else ''}" for n, a in spec.answers.items()]

@@ -1,7 +1,8 @@
-"""The audit of a question as a page, the kill matrix, checks, and mutants, and as JSON."""
+"""Pages and JSON of the audit of a question: the kill matrix, checks and mutants."""
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 
@@ -19,10 +20,10 @@ from grader.reports.blocks import BlankLine, Blocks, CodeBlock, Figure, Heading,
 from grader.reports.json import to_json_value, to_plain_data
 from grader.reports.text_layout import BOLD, GREEN, RED, Line, pad, truncate
 
-_NAMES = (40, 28)  # cells of a program's name at most, where there is room and where there is not
+_MAX_NAMES = (40, 28)  # columns of a program's name, if there is room and if there is not
 _NAMED = "named"
 _MARKS = dict(zip(MatrixCell, ".x-? ", strict=True))  # in its order
-_MEANINGS = {  # and styles
+_MEANINGS = {  # with styles
     "X": ("stopped by a check that claims it", BOLD),
     "x": ("stopped", GREEN),
     "-": ("stopped before, by a check it needs", ""),
@@ -34,37 +35,28 @@ _MEANINGS = {  # and styles
 
 
 def audit_page(report: AuditReport) -> Blocks:
-    """Everything that an audit found."""
-    spent = f"{format_count(len(report.seeds), 'seed')}, {format_duration(report.seconds)}"
-    yield Heading(report.question, spent)
+    """Yield the page of an audit."""
+    yield Heading(report.question, _effort(report))
     yield BlankLine()
     if report.programs:
-        yield _matrix(report)
-        yield BlankLine()
-        used = {cell_mark(row, check.id) for row in report.programs for check in report.checks}
-        key = (f"{s.strip() or 'blank'} {_MEANINGS[s][0]}" for s in _MEANINGS if s in used)
-        yield Paragraph(", ".join(key), indent=2)
-        yield BlankLine()
-        rows = [(f"  {check.id}", str(check.stops), str(check.first)) for check in report.checks]
-        yield Table(("", "stops", "first"), rows, right=("stops", "first"))
-        yield BlankLine()
-    made = [t for t in report.trivial if t.made]
-    if stopped := ", ".join(t.name for t in made if not t.accepted):
+        yield from _matrix_section(report)
+    trivial = [answer for answer in report.trivial if answer.made]
+    if stopped := ", ".join(answer.name for answer in trivial if not answer.accepted):
         yield Paragraph(f"trivial answers stopped: {stopped}", indent=2)
-    for answer in made:
+    for answer in trivial:
         if answer.accepted:
             yield Paragraph(f"{answer.name}, {answer.about}", "  trivial answer accepted:")
-    for one in report.budgets:
-        wrong = f"; {one.wrong} {one.wrong_share:.2f} of it" if one.wrong else ""
-        said = f"{one.right} takes {one.right_share:.2f} of its budget{wrong}"
-        yield Paragraph(said, f"{one.check}: ", "", indent=2)
+    for budget in report.budgets:
+        text = f"{budget.right} takes {budget.right_share:.2f} of its budget"
+        if budget.wrong:
+            text += f"; {budget.wrong} {budget.wrong_share:.2f} of it"
+        yield Paragraph(text, f"{budget.check}: ", "", indent=2)
     if passed := ", ".join(a.name for a in report.accepted if a.passed == a.seeds):
         yield Paragraph(f"right solutions passed: {passed}", indent=2)
     if (planted := report.planted) is not None:
         count = planted.named + len(planted.missed)
-        yield Paragraph(
-            f"{planted.named} of {count} named ({planted.named_share:.0%})", "planted:", "", 2
-        )
+        text = f"{planted.named} of {count} named ({planted.named_share:.0%})"
+        yield Paragraph(text, "planted:", "", 2)
         for missed in planted.missed:
             yield Paragraph(missed, "not named:", "", indent=4)
     yield BlankLine()
@@ -78,89 +70,130 @@ def audit_page(report: AuditReport) -> Blocks:
     yield Paragraph(_summary(report))
 
 
+def _effort(report: AuditReport | MutationReport) -> str:
+    return f"{format_count(len(report.seeds), 'seed')}, {format_duration(report.seconds)}"
+
+
+def _matrix_section(report: AuditReport) -> Blocks:
+    """Yield the matrix, its legend, and how many programs each check stops."""
+    yield _matrix(report)
+    yield BlankLine()
+    used = {cell_mark(row, check.id) for row in report.programs for check in report.checks}
+    legend = [
+        f"{mark.strip() or 'blank'} {meaning}"
+        for mark, (meaning, _) in _MEANINGS.items()
+        if mark in used
+    ]
+    yield Paragraph(", ".join(legend), indent=2)
+    yield BlankLine()
+    rows = [(f"  {check.id}", str(check.stops), str(check.first)) for check in report.checks]
+    yield Table(("", "stops", "first"), rows, right=("stops", "first"))
+    yield BlankLine()
+
+
 def cell_mark(row: AuditRow, check: str) -> str:
-    """The sign of one cell; what the spec claims of it counts."""
+    """Return the mark of a cell, which shows if the question claims that the check stops it."""
     cell = row.cells[check]
-    if check in row.claimed_by and cell in {MatrixCell.KILLS, MatrixCell.PASSES}:
-        return "X" if cell is MatrixCell.KILLS else "!"
+    if check in row.claimed_by and cell is MatrixCell.KILLS:
+        return "X"
+    if check in row.claimed_by and cell is MatrixCell.PASSES:
+        return "!"
     return _MARKS[cell]
 
 
 def _matrix(report: AuditReport) -> Figure:
-    """One row per program, one column per check, whose names stand over them like a staircase."""
+    """Return one row per program and one column per check, with the names above as stairs."""
     checks = [check.id for check in report.checks]
     longest = max(len(row.name) for row in report.programs)
-    last = max(len(_NAMED), *(len(_named(row)) for row in report.programs))
+    last_width = max(len(_NAMED), *(len(_named(row)) for row in report.programs))
 
     def draw(width: int) -> Iterator[Line]:
-        for step, most in ((2, _NAMES[0]), (2, _NAMES[1]), (1, _NAMES[0]), (1, _NAMES[1])):
-            names = min(longest, most)
-            labels = [*checks, " " * (2 * (step == 1) + last)]
-            if max(names + 4 + step * i + len(label) for i, label in enumerate(labels)) <= width:
+        for step, most in itertools.product((2, 1), _MAX_NAMES):
+            gap = "  " if step == 1 else ""  # before the last column
+            name_width = min(longest, most)
+            labels = [*checks, gap + " " * last_width]
+            ends = [name_width + 4 + step * i + len(label) for i, label in enumerate(labels)]
+            if max(ends) <= width:
                 break
-        for i, label in enumerate([*checks, "  " * (step == 1) + _NAMED]):
-            yield " " * (names + 4) + ("|" + " " * (step - 1)) * i + label
+        for index, label in enumerate([*checks, gap + _NAMED]):
+            yield " " * (name_width + 4) + ("|" + " " * (step - 1)) * index + label
         for row in report.programs:
-            start, bracket, variant = row.name.partition(" (")  # whose number is kept
-            name = truncate(start, names - len(bracket + variant)) + bracket + variant
-            spans = [(f"  {pad(name, names)}  ", "")]
-            for check in checks:
-                sign = cell_mark(row, check)
-                wrongly = row.name == "reference" and sign not in {".", " "}
-                spans.append((sign, RED if wrongly else _MEANINGS[sign][1]))
-                spans.append((" " * (step - 1), ""))
-            misnamed = row.misconception is not None and row.named_well < row.seeds
-            yield (*spans, ("  " * (step == 1) + _named(row), RED if misnamed else ""))
+            yield _matrix_row(row, checks, name_width, " " * (step - 1), gap)
 
-    return Figure(draw, tuple(_in_words(row, checks) for row in report.programs))
+    return Figure(draw, tuple(_spoken_row(row, checks) for row in report.programs))
 
 
-def _in_words(row: AuditRow, checks: list[str]) -> str:
-    by_sign: dict[str, list[str]] = {}
+def _matrix_row(
+    row: AuditRow, checks: list[str], name_width: int, separator: str, gap: str
+) -> Line:
+    start, bracket, variant = row.name.partition(" (")  # the number of a variant is never cut
+    name = truncate(start, name_width - len(bracket + variant)) + bracket + variant
+    spans = [(f"  {pad(name, name_width)}  ", "")]
     for check in checks:
-        by_sign.setdefault(cell_mark(row, check), []).append(check)
-    words = (f"{_MEANINGS[s][0]}: {', '.join(by_sign[s])}" for s in _MEANINGS if s in by_sign)
-    return f"{row.name}: {'; '.join(words)}" + (f"; named {_named(row)}" if _named(row) else "")
+        mark = cell_mark(row, check)
+        style = _MEANINGS[mark][1]
+        if row.name == "reference" and mark not in {".", " "}:
+            style = RED
+        spans += [(mark, style), (separator, "")]
+    is_misnamed = row.misconception is not None and row.named_well < row.seeds
+    return (*spans, (gap + _named(row), RED if is_misnamed else ""))
+
+
+def _spoken_row(row: AuditRow, checks: list[str]) -> str:
+    by_mark: dict[str, list[str]] = {}
+    for check in checks:
+        by_mark.setdefault(cell_mark(row, check), []).append(check)
+    facts = []
+    for mark, (meaning, _) in _MEANINGS.items():
+        if mark in by_mark:
+            facts.append(f"{meaning}: {', '.join(by_mark[mark])}")
+    if _named(row):
+        facts.append(f"named {_named(row)}")
+    return f"{row.name}: {'; '.join(facts)}"
 
 
 def _named(row: AuditRow) -> str:
     if row.misconception is not None:
         return f"{row.named_well} of {row.seeds}"
-    return (", ".join(row.named) or "nothing") if row.name == "starter" else ""
+    if row.name == "starter":
+        return ", ".join(row.named) or "nothing"
+    return ""
 
 
 def _summary(report: AuditReport) -> str:
     if not report.ok:
         return f"{format_count(len(report.problems), 'problem')}: the question is not ready"
-    ideas = {row.misconception for row in report.programs if row.misconception is not None}
-    one = len(ideas) == 1
-    what = "the misconception is" if one else f"{len(ideas)} misconceptions are"
-    claims = "the check that claims it" if one else "the checks that claim them"
-    if any(not row.claimed_by for row in report.programs if row.misconception is not None):
-        claims = "a check"
-    killed = f"{what} killed by {claims} and named"
-    remarks = f"; {format_count(len(report.remarks), 'remark')}" if report.remarks else ""
-    return f"the reference passes, the starter does not, {killed}, no check is idle{remarks}"
+    idea_rows = [row for row in report.programs if row.misconception is not None]
+    count = len({row.misconception for row in idea_rows})
+    ideas = f"{count} misconceptions are"
+    checks = "the checks that claim them"
+    if count == 1:
+        ideas = "the misconception is"
+        checks = "the check that claims it"
+    if not all(row.claimed_by for row in idea_rows):
+        checks = "a check"
+    text = "the reference passes, the starter does not,"
+    text += f" {ideas} killed by {checks} and named, no check is idle"
+    if report.remarks:
+        text += f"; {format_count(len(report.remarks), 'remark')}"
+    return text
 
 
 # -- mutants ---------------------------------------------------------------------------------------
 
 
 def mutation_page(report: MutationReport) -> Blocks:
-    """The score, what kills, and every survivor with the line changed and where it shows."""
-    spent = f"{format_count(len(report.seeds), 'seed')}, {format_duration(report.seconds)}"
-    yield Heading(f"{report.question}: mutants of the reference", spent)
+    """Yield the score, the checks that kill, and every survivor with its line and a case."""
+    yield Heading(f"{report.question}: mutants of the reference", _effort(report))
     yield BlankLine()
     yield Paragraph(_counts(report), indent=2)
-    killers = Counter(
-        t.killed_by for t in report.trials if t.fate is MutantFate.KILLED
-    ).most_common()
-    killed = ", ".join(f"{check} {count}" for check, count in killers) or "nothing"
-    yield Paragraph(f"killed by {killed}", indent=2)
+    killers = Counter(t.killed_by for t in report.trials if t.fate is MutantFate.KILLED)
+    checks = ", ".join(f"{check} {count}" for check, count in killers.most_common())
+    yield Paragraph(f"killed by {checks or 'nothing'}", indent=2)
     for trial in report.trials:
         if trial.fate in {MutantFate.SURVIVED, MutantFate.FLAKY}:
             yield BlankLine()
-            yield from _alive(trial, len(report.seeds))
+            yield from _survivor(trial, len(report.seeds))
     yield BlankLine()
     for trial in report.trials:
         if trial.because is not None:
@@ -173,36 +206,44 @@ def mutation_page(report: MutationReport) -> Blocks:
 
 
 def _counts(report: MutationReport) -> str:
-    equivalent = f"{report.count(MutantFate.EQUIVALENT)} equivalent"
-    if report.count(MutantFate.EQUIVALENT):
-        equivalent += f" (the same on {report.searched:,} inputs)"
-    flaky = f"{count} on some seeds only, " if (count := report.count(MutantFate.FLAKY)) else ""
-    return (
-        f"{len(report.trials)} of {report.derived} mutants tried: "
-        f"{report.count(MutantFate.KILLED)} killed, {report.count(MutantFate.SURVIVED)} survive, "
-        f"{flaky}{report.count(MutantFate.EXPLAINED)} explained, {equivalent}"
-    )
+    equivalent = report.count(MutantFate.EQUIVALENT)
+    flaky = report.count(MutantFate.FLAKY)
+    counts = [
+        f"{report.count(MutantFate.KILLED)} killed",
+        f"{report.count(MutantFate.SURVIVED)} survive",
+        f"{report.count(MutantFate.EXPLAINED)} explained",
+        f"{equivalent} equivalent",
+    ]
+    if equivalent:
+        counts[-1] += f" (the same on {report.searched:,} inputs)"
+    if flaky:
+        counts.insert(2, f"{flaky} on some seeds only")
+    return f"{len(report.trials)} of {report.derived} mutants tried: {', '.join(counts)}"
 
 
-def _alive(trial: MutantTrial, seeds: int) -> Blocks:
+def _survivor(trial: MutantTrial, seeds: int) -> Blocks:
     mutant = trial.mutant
-    found = trial.counterexample
-    title = "SURVIVES" if trial.fate is MutantFate.SURVIVED else "FLAKY"
+    is_flaky = trial.fate is MutantFate.FLAKY
+    title = "FLAKY" if is_flaky else "SURVIVES"
     yield Paragraph(f"{_place(mutant)}: {mutant.rule}", title, RED, indent=2)
-    was, becomes = (" ".join(text.split()) for text in (mutant.was, mutant.becomes))
-    yield CodeBlock((f"- {was}", f"+ {becomes}"))
-    if trial.fate is MutantFate.FLAKY:
+    old, new = (" ".join(text.split()) for text in (mutant.was, mutant.becomes))
+    yield CodeBlock((f"- {old}", f"+ {new}"))
+    if is_flaky:
         stopped = seeds - len(trial.passing_seeds)
         yield Paragraph(f"stopped on {stopped} of {seeds} seeds, by {trial.killed_by}", indent=4)
-    if found is None and trial.fate is MutantFate.SURVIVED:
-        text = "give it cases at this bound and on both sides"
-        yield Paragraph(text, f"{'to do':11}", "", indent=4, hang=12)
-    if found is not None:
-        run = "" if found.run == "main" else f", run {found.run}"
-        where = f"{found.reach}: {found.case}{run}, seed {found.seed}"
-        facts = {"differs on": where, "": found.inputs, "there": found.sentence}
-        for label, text in (facts | {"to do": found.advice}).items():
-            yield Paragraph(text, f"{label:11}", "", indent=4, hang=12)
+    facts = {}
+    if (example := trial.counterexample) is not None:
+        run = "" if example.run == "main" else f", run {example.run}"
+        facts = {
+            "differs on": f"{example.reach}: {example.case}{run}, seed {example.seed}",
+            "": example.inputs,
+            "there": example.sentence,
+            "to do": example.advice,
+        }
+    elif not is_flaky:
+        facts = {"to do": "give it cases at this bound and on both sides"}
+    for label, text in facts.items():
+        yield Paragraph(text, f"{label:11}", "", indent=4, hang=12)
 
 
 def _place(mutant: Mutant) -> str:
@@ -223,13 +264,15 @@ def _score(report: MutationReport) -> str:
 
 
 def audit_to_json(report: AuditReport, mutants: MutationReport | None = None) -> dict[str, object]:
-    """An audit, with the mutants of its question where they were tried."""
-    found = {**to_plain_data(report), "ok": report.ok}
-    return found if mutants is None else {**found, "mutants": mutation_to_json(mutants)}
+    """Return an audit, with the mutants of the question if they were tried."""
+    data = {**to_plain_data(report), "ok": report.ok}
+    if mutants is not None:
+        data["mutants"] = mutation_to_json(mutants)
+    return data
 
 
 def mutation_to_json(report: MutationReport) -> dict[str, object]:
-    """What mutants of a reference showed."""
+    """Return the results of the mutants of a reference."""
     return {
         **to_plain_data(report, without={"question", "seeds", "trials"}),
         "tried": len(report.trials),

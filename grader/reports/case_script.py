@@ -1,8 +1,8 @@
-"""A case as a Python script: its inputs and the calls, and what is expected where that is given.
+"""A case as a Python script: its inputs, its calls, and the expected results if they are given.
 
-The script is run by the candidate, in the candidate's own Python. What comes from a bank goes into
-it as names and literals alone: steps are assignments of calls (`grader.cases.step_syntax`), a phrase
-becomes a comment of one line.
+The candidate runs the script in their own Python.  Data of a bank goes into it only as names and
+literals: steps are assignments of calls (`grader.cases.step_syntax`), text becomes a comment of one
+line.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from grader.model.steps import Step
 from grader.reports.text_layout import escape_line
 from grader.sandbox.worker.wire import Tensor
 
-MAX_ENTRIES = 24  # of an array that is written out; others are loaded from a file
+MAX_ENTRIES = 24  # of an array in the script; larger ones are loaded from a file
 _WIDTH = 88
-# What scripts import. The file of a case is in their folder, and must not take the place of one.
+# Modules that scripts import.  The file of a case is in their folder, and must not hide one.
 _IMPORTED = {*sys.stdlib_module_names, "numpy", "torch", "driver", "submission"}
 _HEAD = """\
 import os
@@ -60,7 +60,7 @@ def expect(name, found, wanted):
 
 
 '''
-# What puts an input into memory as a case has it, where it is not contiguous.
+# Lines that give an input the memory layout of its case, if it is not contiguous.
 _LAYOUTS = {
     "fortran": "{0} = np.asfortranarray({0})",
     "reversed": "{0} = np.flip(np.flip({0}).copy())",
@@ -78,29 +78,30 @@ Arrays = dict[str, Any]  # numpy arrays by name
 
 
 class CaseScript(NamedTuple):
-    """A script: what makes it one that can be run, and what there is to read."""
+    """A script: a head that makes it run, and a body to read."""
 
     head: str
     body: str
-    arrays: Arrays  # to be saved beside it, as .npz
-    driver: bytes  # the question's, where the script imports it; else empty
-    first_call: int  # line of the whole script
+    arrays: Arrays  # for the .npz file next to it
+    driver: bytes  # of the question; empty if the script does not import it
+    first_call: int  # its line in the whole script
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The whole script."""
         return self.head + self.body
 
     def files(self, name: str) -> dict[str, bytes]:
-        """What has to be in its folder, the script called NAME.py itself last."""
-        found = {}
+        """Return the files of its folder by name; the script itself, NAME.py, is the last."""
+        files = {}
         if self.arrays:
-            packed = io.BytesIO()
-            np.savez(packed, **self.arrays)
-            found[f"{name}.npz"] = packed.getvalue()
+            archive = io.BytesIO()
+            np.savez(archive, **self.arrays)
+            files[f"{name}.npz"] = archive.getvalue()
         if self.driver:
-            found["driver.py"] = self.driver
-        return {**found, f"{name}.py": self.text.encode()}
+            files["driver.py"] = self.driver
+        files[f"{name}.py"] = self.text.encode()
+        return files
 
 
 def write_script(
@@ -111,69 +112,85 @@ def write_script(
     remark: str,
     expected: Mapping[str, Any] | None = None,
 ) -> CaseScript:
-    """Write the script of a run on a case, its remark on the first line.
+    """Write the script of a run on a case, with a remark on the first line.
 
-    The inputs are as `case_inputs` of `grader.grading.bank_programs` gives them; what is printed are
-    these results, else those of the last step; `expected` are numbers and arrays by result, the
-    others of which are printed only.
+    The inputs are as `case_inputs` of `grader.grading.bank_programs` returns them.  The script
+    prints the named results (default: those of the last step), and compares them with `expected`,
+    which has numbers and arrays by result.
     """
     steps = question.runs[run]
-    driven = any(step.owner in {"driver", "judge"} for step in steps)
-    driver = question.without_leading_blank_lines(question.driver or b"") if driven else b""
-    large: Arrays = {}
-    made = [line for name, given in inputs.items() for line in _input(name, given, large)]
+    uses_driver = any(step.owner in {"driver", "judge"} for step in steps)
+    driver = b""
+    if uses_driver:
+        driver = question.without_leading_blank_lines(question.driver or b"")
     head = f"# {escape_line(' '.join(remark.split()))}\n{_HEAD}"
     if any(step.is_backward for step in steps):
         head += f"import torch\n\n\n{_VJP}"
-    shown = results or steps[-1].targets
-    ending = [line for name in shown for line in _printed(name, (expected or {}).get(name), large)]
-    body = ["import numpy as np", *["import torch"] * question.spec.needs_torch]
-    body += ["", *["import driver"] * driven, "import submission"]
-    body += ["", "", *_EXPECT.splitlines()] if expected else []
-    if large:
+    arrays: Arrays = {}  # those that are too large for the script
+    input_lines: list[str] = []
+    for name, value in inputs.items():
+        input_lines += _input_lines(name, value, arrays)
+    result_lines: list[str] = []
+    for name in results or steps[-1].targets:
+        result_lines += _result_lines(name, (expected or {}).get(name), arrays)
+
+    body = ["import numpy as np"]
+    if question.spec.needs_torch:
+        body.append("import torch")
+    body.append("")
+    if uses_driver:
+        body.append("import driver")
+    body.append("import submission")
+    if expected:
+        body += ["", "", *_EXPECT.splitlines()]
+    if arrays:
         body += ["", 'arrays = np.load(Path(__file__).with_suffix(".npz"))']
-    body += ["", *made, ""]
+    body += ["", *input_lines, ""]
     first_call = (head + "\n".join([*body, ""])).count("\n") + 1
-    body += [*map(_call, steps), "", *ending, ""]
-    return CaseScript(head, "\n".join(body), large, driver, first_call)
+    body += [*map(_call_line, steps), "", *result_lines, ""]
+    return CaseScript(
+        head=head, body="\n".join(body), arrays=arrays, driver=driver, first_call=first_call
+    )
 
 
-def _printed(name: str, value: object, large: Arrays) -> Iterator[str]:
-    """The lines that print a result, and what is expected if that can be written."""
+def _result_lines(name: str, value: object, arrays: Arrays) -> Iterator[str]:
+    """Yield lines that print a result, and the expected value if it can be written."""
     entries = value if isinstance(value, dict) else {}
     if isinstance(value, (list, tuple)):
         entries = dict(enumerate(value))
-    if _is_number(value):
+    if _is_numeric(value):
         right = f"right_{re.sub(r'[^0-9A-Za-z_]+', '_', name).strip('_')}"
-        yield from _input(right, {"value": value}, large)
+        yield from _input_lines(right, {"value": value}, arrays)
         yield f"expect({name!r}, {name}, {right})"
-    elif entries and all(map(_is_number, entries.values())):
+    elif entries and all(map(_is_numeric, entries.values())):
         for key, entry in entries.items():
-            yield from _printed(f"{name}[{key!r}]", entry, large)
+            yield from _result_lines(f"{name}[{key!r}]", entry, arrays)
     else:
         yield f'print("{name}", {name}, sep="\\n")'
-        with suppress(ValueError, SyntaxError):  # arrays within something else
+        with suppress(ValueError, SyntaxError):  # arrays inside a container
             ast.literal_eval(repr(value))
             if value is not None:
                 yield f'print("expected {name}", {value!r}, sep="\\n")'
 
 
-def _is_number(value: object) -> bool:
-    """Whether a result is a number or an array of some, so that it can be written and compared."""
+def _is_numeric(value: object) -> bool:
+    """Return True for a number or an array of numbers, which a script can write and compare."""
     array = value.values if isinstance(value, Tensor) else value
-    return isinstance(array, (bool, int, float)) or (
-        isinstance(array, np.ndarray) and array.dtype.kind in "biuf"
-    )
+    if isinstance(array, np.ndarray):
+        return array.dtype.kind in "biuf"
+    return isinstance(array, (bool, int, float))
 
 
-def _call(step: Step) -> str:
-    """A step as it is written, so that it runs in a script."""
+def _call_line(step: Step) -> str:
+    """Return a step as a line that runs in a script."""
     targets, _, call = (part.strip() for part in " ".join(step.text.split()).partition("="))
     if step.is_backward:
-        call += "" if step.unpack else "[0]"
+        if not step.unpack:
+            call += "[0]"
     elif step.owner == "driver":
-        name, _, rest = call.partition("(")
-        call = f"{name}(submission{'' if rest.startswith(')') else ', '}{rest}"
+        name, _, arguments = call.partition("(")
+        separator = "" if arguments.startswith(")") else ", "
+        call = f"{name}(submission{separator}{arguments}"
     elif step.owner == "judge":
         call = f"driver.{call.removeprefix('judge.')}"
     else:
@@ -181,43 +198,47 @@ def _call(step: Step) -> str:
     return f"{targets} = {call}"
 
 
-def _input(name: str, given: Mapping[str, Any], large: Arrays) -> Iterator[str]:
-    """The lines that make an input; a large array is added to `large`."""
-    value = given["value"]
+def _input_lines(name: str, spec: Mapping[str, Any], arrays: Arrays) -> Iterator[str]:
+    """Yield lines that make an input; add it to `arrays` if it is a large array."""
+    value = spec["value"]
     array = value.values if isinstance(value, Tensor) else value
     if not isinstance(array, np.ndarray):
-        finite = not isinstance(array, float) or math.isfinite(array)
-        yield f"{name} = {array!r}" if finite else f'{name} = float("{array}")'
+        if isinstance(array, float) and not math.isfinite(array):
+            yield f'{name} = float("{array}")'
+        else:
+            yield f"{name} = {array!r}"
         return
     if 0 < array.size <= MAX_ENTRIES:
-        yield _written(f"{name} = np.array(", array)
+        yield _array_literal(f"{name} = np.array(", array)
     else:
-        large[name] = array
+        arrays[name] = array
         yield f'{name} = arrays["{name}"]'
-    if given.get("tensor"):
+    layouts = _LAYOUTS
+    if spec.get("tensor"):
+        layouts = _TENSOR_LAYOUTS
         dtype = value.dtype if isinstance(value, Tensor) else array.dtype.name
-        other = f".to(torch.{dtype})" if dtype != array.dtype.name else ""
-        yield f"{name} = torch.from_numpy({name}){other}"
-    layout = given.get("layout", "contiguous")
-    broken = array.ndim == 0 or (layout == "broadcast" and not array.shape[0])
-    lines = _TENSOR_LAYOUTS if given.get("tensor") else _LAYOUTS
-    if layout in lines and not (broken and layout != "readonly"):
+        conversion = f".to(torch.{dtype})" if dtype != array.dtype.name else ""
+        yield f"{name} = torch.from_numpy({name}){conversion}"
+    layout = spec.get("layout", "contiguous")
+    has_no_layout = array.ndim == 0 or (layout == "broadcast" and not array.shape[0])
+    if layout in layouts and (layout == "readonly" or not has_no_layout):
         axes = ", ".join(map(str, reversed(range(array.ndim))))
-        yield lines[layout].format(name, axes)
-    if given.get("grad"):
+        yield layouts[layout].format(name, axes)
+    if spec.get("grad"):
         yield f"{name}.requires_grad_()"
 
 
-def _written(before: str, array: np.ndarray[Any, Any]) -> str:
-    """An array written out, row by row, in the shortest decimals that give its entries back."""
+def _array_literal(before: str, array: np.ndarray[Any, Any]) -> str:
+    """Write an array row by row, in the shortest decimals that give its entries back."""
     with np.printoptions(nanstr="np.nan", infstr="np.inf", floatmode="unique", suppress=False):
         text = np.array2string(array, _WIDTH, separator=", ", prefix=before, threshold=sys.maxsize)
-    usual = np.asarray(array.tolist()).dtype == array.dtype
-    return f"{before}{text}{'' if usual else f', np.{array.dtype.name}'})"
+    if np.asarray(array.tolist()).dtype != array.dtype:
+        text += f", np.{array.dtype.name}"
+    return f"{before}{text})"
 
 
 def module_name(case: str) -> str:
-    """What the file of a case is called, without `.py`: a name that can be imported."""
-    name = "".join(c if c.isalnum() and c.isascii() else "_" for c in case).strip("_")
+    """Return the name of the file of a case, without `.py`: one that can be imported."""
+    name = re.sub("[^0-9A-Za-z]", "_", case).strip("_")
     is_free = name.isidentifier() and not keyword.iskeyword(name) and name not in _IMPORTED
     return name if is_free else f"case_{name}"

@@ -1,8 +1,8 @@
-"""What a model costs: blocks of a page, and a page of HTML whose settings can be moved.
+"""Costs of a model: blocks of a page, and an HTML page whose settings can be changed.
 
-The page of HTML has the same blocks and, as JavaScript, the formulas that they are made of: its
-script works the cells of the tables out again, in their order, whenever something is set.  So no
-number is written twice, and without scripts the page shows what Python has worked out.
+The HTML page has the same blocks, and their formulas as JavaScript: when a setting changes, its
+script computes the cells of the tables again, in order.  So no number is written twice, and
+without scripts the page shows the numbers that Python computed.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from grader.costs.formulas import (
     evaluate_formula,
     to_javascript,
 )
-from grader.reports import blocks, text_layout
-from grader.reports.blocks import BlankLine, Blocks, Figure, Heading, Paragraph, render_html
+from grader.reports.blocks import BlankLine, Blocks, Figure, Heading, Paragraph, Table, render_html
+from grader.reports.text_layout import format_columns
 
-_BAR = 20  # cells of the longest bar
+_MAX_BAR = 20  # characters
 _RIGHT = (" ", "  ", "times", "FLOPs", "moved", "FLOP/B", "kept", "in all")
 _SCRIPT = Path(__file__).with_name("costs.js")
 _CSS = """\
@@ -55,47 +55,51 @@ table:first-of-type td + td { font-size: 1.6rem; line-height: 1.25; }
 
 
 def page(model: CostModel, title: str, taken: Settings, notes: Iterable[str]) -> Blocks:
-    """Everything that a model costs where these settings are taken."""
+    """Yield the page of a model with these settings."""
     values = model.formula_values(taken)
     yield Heading(title, name=model.name)
     yield Paragraph(model.about)
     yield BlankLine()
-    said = (f"{one.name} {taken[one.name]}" for one in model.settings)
-    yield Paragraph(f"{', '.join(said)}.")
+    settings = [f"{setting.name} {taken[setting.name]}" for setting in model.settings]
+    yield Paragraph(f"{', '.join(settings)}.")
     yield from (Paragraph(note, hang=4) for note in notes)
     for table in model.tables:
         yield from table_blocks(table, values)
 
 
 def table_blocks(table: CostTable, values: Values, *, whole: bool = False) -> Blocks:
-    """A table as blocks; `whole`: with the rows that are not there."""
+    """Yield a table; if `whole`, also the rows that these settings do not have."""
     yield Heading(table.title)
     rows = [row for row in table.rows if whole or evaluate_formula(row.condition, values)]
     texts = [[cell_text(cell, values) for cell in row.cells] for row in rows]
-    if whole or any(map(str.strip, table.head)):
-        yield blocks.Table(table.head, texts, _RIGHT, indent=2)
+    if whole or any(cell.strip() for cell in table.head):
+        yield Table(table.head, texts, _RIGHT, indent=2)
     else:
-        bars = ["#" * (_BAR * evaluate_formula(row.bar, values) // 1000) for row in rows]
-        drawn = [[*text, bar] for text, bar in zip(texts, bars, strict=True)]
-        lines = text_layout.format_columns([*table.head, "   "], drawn, right=_RIGHT, indent=2)
+        with_bars = []
+        for row, text in zip(rows, texts, strict=True):
+            length = _MAX_BAR * evaluate_formula(row.bar, values) // 1000
+            with_bars.append([*text, "#" * length])
+        lines = format_columns([*table.head, "   "], with_bars, right=_RIGHT, indent=2)
         yield Figure(lambda _width: lines, tuple(f"{text[0]}: {text[1]}" for text in texts))
     if table.note:
         yield Paragraph(table.note, indent=2)
 
 
 def cell_text(cell: str | CostCell, values: Values) -> str:
-    """What is shown in a row."""
+    """Return the text of a cell."""
     return cell if isinstance(cell, str) else cell.text(values)
 
 
 def to_json(model: CostModel, taken: Settings) -> dict[str, Any]:
-    """Settings and every number; of each table the rows, a shape as a list, a ratio as a float."""
+    """Return settings, costs and the rows of tables; a shape is a list, a ratio a float."""
     values = model.formula_values(taken)
 
     def plain(cell: CostCell) -> object:
-        numbers = [evaluate_formula(one, values) for one in cell.formulas]
-        over = evaluate_formula(cell.over, values)
-        return numbers if cell.unit == "shape" else numbers[0] if over == 1 else numbers[0] / over
+        numbers = [evaluate_formula(formula, values) for formula in cell.formulas]
+        divisor = evaluate_formula(cell.over, values)
+        if cell.unit == "shape":
+            return numbers
+        return numbers[0] if divisor == 1 else numbers[0] / divisor
 
     rows = {
         table.title: {
@@ -109,45 +113,65 @@ def to_json(model: CostModel, taken: Settings) -> dict[str, Any]:
 
 
 def html(model: CostModel, taken: Settings, notes: Iterable[str]) -> tuple[str, str]:
-    """The body of a page that begins with these settings, and its script."""
+    """Return the body of a page that begins with these settings, and its script."""
     values = model.formula_values(taken)
     buttons = " ".join(
-        f'<button type="button" name="{one}">{one}</button>' for one in model.presets
+        f'<button type="button" name="{preset}">{preset}</button>' for preset in model.presets
     )
-    fields = "".join(_field(one, str(taken[one.name])) for one in model.settings)
-    shown = (block for table in model.tables for block in table_blocks(table, values, whole=True))
+    fields = "".join(_field(setting, str(taken[setting.name])) for setting in model.settings)
+    tables = (block for table in model.tables for block in table_blocks(table, values, whole=True))
     body = (
         f"<header><style>\n{_CSS}</style><h1>What a model costs: {model.name}</h1>"
         f"<p>{escape(model.about)}</p></header>\n<aside>{buttons}\n{fields}</aside>\n<div>"
         f'<output aria-live="polite">{escape(chr(10).join(notes))}</output>\n'
-        f"{render_html(shown)}</div>\n"
+        f"{render_html(tables)}</div>\n"
     )
-    content = {
-        "settings": {one.name: {**one._asdict(), "stops": one.slider_values()} for one in model.settings},
-        "presets": model.presets,
-        "rules": [(name, to_javascript(when), to_javascript(then), why) for name, when, then, why in model.rules],
-        "costs": [(name, to_javascript(formula)) for name, formula in model.costs.items()],
-        "rows": [
-            (to_javascript(row.condition), to_javascript(row.bar),
-             [None if isinstance(cell, str) else
-              (cell.unit, to_javascript(cell.over), [*map(to_javascript, cell.formulas)]) for cell in row.cells])
-            for table in model.tables for row in table.rows
-        ],
-    }  # fmt: skip
-    functions = re.sub(r'"(s => [^"]*)"', r"\1", json.dumps(content))
+    functions = re.sub(r'"(s => [^"]*)"', r"\1", json.dumps(_script_data(model)))
     return body, f"const MODEL = {functions};\n{_SCRIPT.read_text('utf-8')}"
 
 
-def _field(one: Setting, now: str) -> str:
-    """A setting as what can be typed, chosen or moved."""
-    if one.words:
-        options = (f"<option{' selected' * (word == now)}>{word}</option>" for word in one.words)
-        field = f'<select id="{one.name}">{"".join(options)}</select><span></span>'
+def _script_data(model: CostModel) -> dict[str, object]:
+    """Return the settings, rules and formulas of a model for its script."""
+    settings = {}
+    for setting in model.settings:
+        settings[setting.name] = {**setting._asdict(), "stops": setting.slider_values()}
+    rules = []
+    for name, when, then, why in model.rules:
+        rules.append((name, to_javascript(when), to_javascript(then), why))
+    rows = []
+    for table in model.tables:
+        for row in table.rows:
+            cells = [_script_cell(cell) for cell in row.cells]
+            rows.append((to_javascript(row.condition), to_javascript(row.bar), cells))
+    return {
+        "settings": settings,
+        "presets": model.presets,
+        "rules": rules,
+        "costs": [(name, to_javascript(formula)) for name, formula in model.costs.items()],
+        "rows": rows,
+    }
+
+
+def _script_cell(cell: str | CostCell) -> tuple[str, str, list[str]] | None:
+    if isinstance(cell, str):
+        return None
+    return cell.unit, to_javascript(cell.over), [*map(to_javascript, cell.formulas)]
+
+
+def _field(setting: Setting, value: str) -> str:
+    """Return a setting as a field to type, choose or move."""
+    name = setting.name
+    if setting.words:
+        options = ""
+        for word in setting.words:
+            selected = " selected" if word == value else ""
+            options += f"<option{selected}>{word}</option>"
+        field = f'<select id="{name}">{options}</select><span></span>'
     else:
         field = (
-            f'<input type="number" id="{one.name}" value="{now}" min="{one.least}"'
-            f' max="{one.most}"><input type="range" name="{one.name}" min="0"'
-            f' max="{len(one.slider_values()) - 1}" aria-label="{one.name}, slider">'
+            f'<input type="number" id="{name}" value="{value}" min="{setting.least}"'
+            f' max="{setting.most}"><input type="range" name="{name}" min="0"'
+            f' max="{len(setting.slider_values()) - 1}" aria-label="{name}, slider">'
         )
-    about = f'<span class="soft">{escape(one.about)}</span>'
-    return f'<div><label for="{one.name}">{one.name}</label>{field}{about}</div>\n'
+    about = f'<span class="soft">{escape(setting.about)}</span>'
+    return f'<div><label for="{name}">{name}</label>{field}{about}</div>\n'

@@ -1,8 +1,8 @@
-"""Follow-ups as they are asked, and what is said of an answer."""
+"""Pages of follow-up questions and their answers."""
 
 from __future__ import annotations
 
-from grader.forms import follow_up
+from grader.forms.follow_up import right_answer
 from grader.model.spec import FollowUp
 from grader.reports.blocks import BlankLine, Blocks, Item, Paragraph, from_markdown
 
@@ -10,25 +10,32 @@ INDENT = 4
 STATES = {"": "open", "pass": "right", "fail": "wrong"}  # by the last verdict
 
 
-def question_blocks(one: FollowUp, lead: str) -> Blocks:
-    """What is asked, and what there is to choose from."""
-    yield Paragraph(one.ask, lead, hang=INDENT)
-    yield from (Item(text, str(n), INDENT) for n, text in enumerate(one.choice, 1))
+def question_blocks(follow_up: FollowUp, lead: str) -> Blocks:
+    """Yield a follow-up question and its choices."""
+    yield Paragraph(follow_up.ask, lead, hang=INDENT)
+    for number, text in enumerate(follow_up.choice, 1):
+        yield Item(text, str(number), INDENT)
 
 
-def answer_blocks(one: FollowUp, verdict: str | None, idea: str = "", feedback: str = "") -> Blocks:
-    """Whether an answer is right, ours, and the idea that a wrong one shows."""
-    said = "Right." if verdict == "pass" else f"Wrong; {follow_up.right_answer(one)} is right."
-    yield Paragraph("Our answer:" if one.kind == "points" else said)
-    yield from from_markdown(one.answer, indent=INDENT)
+def answer_blocks(
+    follow_up: FollowUp, verdict: str | None, idea: str = "", feedback: str = ""
+) -> Blocks:
+    """Yield whether an answer is right, the right answer, and the idea behind a wrong one."""
+    if follow_up.kind == "points":
+        yield Paragraph("Our answer:")
+    elif verdict == "pass":
+        yield Paragraph("Right.")
+    else:
+        yield Paragraph(f"Wrong; {right_answer(follow_up)} is right.")
+    yield from from_markdown(follow_up.answer, indent=INDENT)
     if idea:
         yield Paragraph(f"{idea}.", "Idea:")
         yield from from_markdown(feedback, indent=INDENT)
 
 
-def list_item_blocks(one: FollowUp, name: str, verdict: str) -> Blocks:
-    """A follow-up in a list, with the answer where it was answered."""
+def list_item_blocks(follow_up: FollowUp, name: str, verdict: str) -> Blocks:
+    """Yield a follow-up of a list, with its answer if the candidate has answered it."""
     yield BlankLine()
-    yield Paragraph(one.ask, f"{name} {STATES[verdict]}:")
+    yield Paragraph(follow_up.ask, f"{name} {STATES[verdict]}:")
     if verdict:
-        yield from from_markdown(one.answer, indent=INDENT)
+        yield from from_markdown(follow_up.answer, indent=INDENT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -31,13 +32,14 @@ from grader.reports.blocks import (
 from grader.reports.question import part_details, signatures
 from grader.reports.text_layout import truncate
 
-ROWS, WIDTH = 150, 100  # of the page to lead from, blank rows not counted
-_ARRAYS, _ANSWER = 120, 110  # characters of arrays that are written out, of an answer
-_SHORT, _LEAST = 40, 10  # minutes for a question where time is short; that a part is begun for
+ROWS, WIDTH = 150, 100  # of the short guide, without blank rows
+_MAX_ARRAYS, _MAX_ANSWER = 120, 110  # characters
+_MAX_MINUTES = 40  # of the short guide to a question with several parts
+_MIN_PART_MINUTES = 10  # a part that gets less is left out
 _FIRST_HINT = 0.4  # of the minutes of a part
 _NAMES = re.compile(r"[A-Za-z]\w*(?:\[[^]`]*\])+|\w+_\w+")  # shown as code
-_YOURS = re.compile(r"\b[Yy]our (?:code )?|\bthe text (?=['\"])")  # said of somebody else here
-_SAYS = re.compile(r"\s*(?![\s#]|\"\"\")\S")  # a line of code
+_YOURS = re.compile(r"\b[Yy]our (?:code )?|\bthe text (?=['\"])")  # the reader is not the candidate
+_CODE_LINE = re.compile(r"\s*(?![\s#]|\"\"\")\S")
 _HEAD = re.compile(r"\s*(?:async )?(?:def|class)\b")
 LEVELS = (
     ("4", "says what must hold before touching the code, shows the fault on a case done by hand, "
@@ -49,19 +51,17 @@ LEVELS = (
 
 
 class GuideDetail(NamedTuple):
-    """How much a page says."""
+    """Amount of detail of a guide."""
 
     context_lines: int = 999  # lines of the starter around each change
     new_lines: int = 4  # of each change
     contract: bool = True
-    ideas: int = 5  # of each part in a sentence each, besides those of the starter
+    ideas: int = 5  # of each part with a sentence, in addition to those of the starter
     follow_ups: int = 99  # of each part
-    idea_evidence: Sequence[IdeaEvidence] | None = (
-        None  # the ideas, to say by which check each of them shows
-    )
+    idea_evidence: Sequence[IdeaEvidence] | None = None  # to list the ideas by check
 
 
-# Of the page to lead from: the first that fits.
+# Of the short guide: the first that fits.
 DETAILS = (
     GuideDetail(),
     GuideDetail(context_lines=8, follow_ups=1),
@@ -73,94 +73,101 @@ DETAILS = (
 
 @dataclass(frozen=True, slots=True)
 class IdeaEvidence:
-    """How it shows that somebody holds a misconception, by a check that is to stop it."""
+    """Evidence that a candidate has an idea, from a check that stops it."""
 
     idea: str
     check: str
     feedback: str
-    case: str  # the smallest on which it shows
-    given: str  # that case in words; empty where its numbers cannot be said across a table
-    answer: str  # what comes of it, and what should; empty where it does not show
+    case: str  # the smallest that fails
+    given: str  # a description of the case; empty if its numbers are too long to read out
+    answer: str  # the actual and the expected result; empty if no case fails
 
 
 def wrong_result_text(result: CheckResult) -> str:
-    """What is wrong on the smallest case; empty where nothing is."""
+    """Return the wrong result of the smallest case; empty if the check does not fail."""
+    if result.verdict in NON_FAILING_VERDICTS:
+        return ""
     worst = result.mismatch and replace(result.mismatch, allowed=None, total=1)
-    text = sentences.worst_entry(replace(result, mismatch=worst), "") or sentences.short_message(
-        result
-    )
+    text = sentences.worst_entry(replace(result, mismatch=worst), "")
+    if not text:
+        text = sentences.short_message(result)
     if isinstance(result.exhibit, Breakdown):
-        rows = [row for row in result.exhibit.rows if row.observed != row.expected]
-        several = [f"{r.name} is {r.observed}, expected {r.expected}" for r in rows]
-        most = 2 if len("; ".join(several[:2])) < _ANSWER - 10 else 1
-        several[most:] = [f"{len(rows) - most} more"] * (len(rows) > most)
-        text = "; ".join(several) or text
-    text = truncate(f"{_YOURS.sub('', text).rstrip('.')}.", _ANSWER)
-    return "" if result.verdict in NON_FAILING_VERDICTS else _NAMES.sub(r"`\g<0>`", text)
+        text = _differing_rows(result.exhibit) or text
+    text = truncate(f"{_YOURS.sub('', text).rstrip('.')}.", _MAX_ANSWER)
+    return _NAMES.sub(r"`\g<0>`", text)
+
+
+def _differing_rows(breakdown: Breakdown) -> str:
+    texts = []
+    for row in breakdown.rows:
+        if row.observed != row.expected:
+            texts.append(f"{row.name} is {row.observed}, expected {row.expected}")
+    most = 2 if len("; ".join(texts[:2])) < _MAX_ANSWER - 10 else 1
+    if len(texts) > most:
+        texts[most:] = [f"{len(texts) - most} more"]
+    return "; ".join(texts)
 
 
 def smallest_case_text(question: Question, result: CheckResult) -> str:
-    """The smallest case in words, if all its numbers can be said: what it is about, and they."""
+    """Describe the smallest case with its numbers; empty if these cannot be read out."""
     case = question.spec.cases.get(sentences.smallest_case(result), {})
-    texts = [
-        f"`{name} = {_short(str(case[name]))}`"
-        if isinstance(case.get(name), list)
-        else f"{name} {_short(said)}"
-        for name, said in result.inputs.items()
-        if said != "None"
-    ]
-    drawn = any("(" in text and "`" not in text for text in texts)
-    if drawn or len("".join(texts)) > _ARRAYS:
+    texts = []
+    for name, value in result.inputs.items():
+        if value == "None":
+            continue
+        text = f"{name} {_short(value)}"
+        if isinstance(case.get(name), list):
+            text = f"`{name} = {_short(str(case[name]))}`"
+        elif "(" in text and "`" not in text:  # a shape: its numbers were drawn
+            return ""
+        texts.append(text)
+    if len("".join(texts)) > _MAX_ARRAYS:
         return ""
     return ": ".join(filter(None, [str(case.get("about", "")), ", ".join(texts)]))
 
 
 def _short(text: str) -> str:
-    """A text with no more digits of its numbers than anybody says."""
+    """Round the numbers of a text to six digits."""
     return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.6g}", text)
 
 
 def interviewer_guide(
-    question: Question, called: str = "", held: Sequence[IdeaEvidence] | None = None
+    question: Question, called: str = "", evidence: Sequence[IdeaEvidence] | None = None
 ) -> Blocks:
-    """Yield the page to lead an interview from; everything, if the ideas are `held`.
+    """Yield the short guide to lead an interview from, or with the evidence the full guide.
 
-    Commands name the question as it is `called`.
+    `called` is the name of the question in commands (default: its id).
     """
     spec = question.spec
     called = called or question.id
-    if held is not None:
-        everything = GuideDetail(new_lines=999, idea_evidence=held)
+    if evidence is not None:
+        everything = GuideDetail(new_lines=999, idea_evidence=evidence)
         yield from _page(question, called, _ends(spec, spec.minutes), everything)
         return
-    ends = _ends(spec, _SHORT if len(spec.parts) > 1 else spec.minutes)
+    ends = _ends(spec, _MAX_MINUTES if len(spec.parts) > 1 else spec.minutes)
     for detail in DETAILS:
         page = [*_page(question, called, ends, detail)]
-        if sum(-(-len(line) // WIDTH) for line in render_markdown(page).splitlines()) <= ROWS:
+        lines = render_markdown(page).splitlines()
+        if sum(math.ceil(len(line) / WIDTH) for line in lines) <= ROWS:
             break
     yield from page
 
 
 def _ends(spec: Spec, limit: int) -> list[int]:
-    """Return when to end each part that fits into some minutes; the last may be cut short."""
+    """Return the minute to end each part at, if it fits into the limit; the last may be cut."""
     ends: list[int] = []
     begin = 0
     for part in spec.parts:
         end = min(begin + part.minutes, limit)
-        if end - begin < min(_LEAST, part.minutes):
+        if end - begin < min(_MIN_PART_MINUTES, part.minutes):
             break
         ends.append(end)
         begin = end
     return ends
 
 
-def _page(
-    question: Question,
-    called: str,
-    ends: Sequence[int],
-    detail: GuideDetail,
-) -> Blocks:
-    """Yield the starter, some parts and the marks."""
+def _page(question: Question, called: str, ends: Sequence[int], detail: GuideDetail) -> Blocks:
+    """Yield the starter, the parts that have an end, and the marks."""
     spec = question.spec
     terms = f"for the interviewer, {spec.minutes} min"
     if spec.given:
@@ -174,7 +181,8 @@ def _page(
     if detail.idea_evidence is None:
         numbers = join_words(range(1, len(ends) + 1))
         text = f"`drill show {called} --interviewer --all` has every part, idea and follow-up."
-        yield Paragraph(text, f"{ends[-1]} minutes: part{'s'[: len(ends) - 1]} {numbers}.")
+        parts = "parts" if len(ends) > 1 else "part"
+        yield Paragraph(text, f"{ends[-1]} minutes: {parts} {numbers}.")
     if not forms.form_of(spec).is_text:
         yield Heading("Starter")
         yield BlankLine()
@@ -187,7 +195,7 @@ def _page(
 
 
 def _differences(change: RepairChange) -> Iterator[tuple[range, Sequence[str]]]:
-    """Yield the lines of the starter that differ, by number, and the lines in their place."""
+    """Yield the numbers of changed lines of the starter, and the lines that replace them."""
     matcher = SequenceMatcher(None, change.before, change.after, autojunk=False)
     for tag, begin, end, first, last in matcher.get_opcodes():
         if tag != "equal":
@@ -195,36 +203,31 @@ def _differences(change: RepairChange) -> Iterator[tuple[range, Sequence[str]]]:
 
 
 def _starter(question: Question, last: int, detail: GuideDetail) -> Iterator[str]:
-    """Yield the starter with numbered lines, and what the parts up to the last one change."""
-    lines = (
-        question.without_leading_blank_lines(question.starter)
-        .decode("utf-8", "replace")
-        .splitlines()
-    )
+    """Yield the starter with numbered lines, and the changes of the parts up to the last one."""
+    starter = question.without_leading_blank_lines(question.starter).decode("utf-8", "replace")
     removed: dict[int, int] = {}  # parts by line
-    added: dict[int, list[str]] = {}  # by the line above
+    added: dict[int, list[str]] = {}  # new lines by the line above them
     for change in starter_repair.repair_changes(question):
         if change.part > last:
             continue
-        left = detail.new_lines
+        room = detail.new_lines
         for old, new in _differences(change):
             removed.update(dict.fromkeys(old, change.part))
-            code = [line for line in new if _SAYS.match(line)]
-            texts = code[:left]
+            code = [line for line in new if _CODE_LINE.match(line)]
+            texts = code[:room]
             if hidden := len(code) - len(texts):
                 texts[-1:] = [f"{' '.join(texts[-1:])}  ... {format_count(hidden, 'more line')}"]
-            left -= min(left, len(code))
-            added.setdefault(old.stop - 1, []).extend(f"{change.part}+      {t}" for t in texts)
-    near = {
-        at + n
-        for at in {*removed, *added}
-        for n in range(-detail.context_lines, detail.context_lines + 1)
-    }
+            room -= min(room, len(code))
+            above = added.setdefault(old.stop - 1, [])
+            above += [f"{change.part}+      {text}" for text in texts]
+    near: set[int] = set()
+    for changed in {*removed, *added}:
+        near.update(range(changed - detail.context_lines, changed + detail.context_lines + 1))
     yield from added.get(0, ())
     skipped = False
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(starter.splitlines(), 1):
         if number in near or not near or _HEAD.match(line):
-            mark = f"{removed[number]}-" if number in removed and line.strip() else "  "
+            mark = f"{removed[number]}-" if number in removed else "  "
             yield f"{mark}{number:>4}  {line}" if line.strip() else ""
             skipped = False
         elif not skipped:
@@ -233,15 +236,10 @@ def _starter(question: Question, last: int, detail: GuideDetail) -> Iterator[str
         yield from added.get(number, ())
 
 
-def _part(
-    question: Question,
-    number: int,
-    ends: Sequence[int],
-    detail: GuideDetail,
-) -> Blocks:
-    """Yield what to say, what is right, what to listen for and when to help in one part."""
+def _part(question: Question, number: int, ends: Sequence[int], detail: GuideDetail) -> Blocks:
+    """Yield the prompt, the right answers, the ideas, the hints and the follow-ups of a part."""
     spec = question.spec
-    part = question.spec.parts[number - 1]
+    part = spec.parts[number - 1]
     terms = f"{format_count(part.minutes, 'minute')}, {format_count(part.points, 'point')}"
     yield Heading(f"Part {number} of {len(spec.parts)}, {terms}")
     yield BlankLine()
@@ -257,30 +255,34 @@ def _part(
         yield BlankLine()
         yield Paragraph("each answer or change, and why.", "Right:")
         yield from right
-    checks = {check.id for check in part.checks}
-    ideas = [name for name, idea in question.ideas.items() if checks & set(idea.killed_by)]
-    starter = [name for name in ideas if name in spec.starter_holds]
-    text = "wrong ideas, as the candidate is told of them."
-    if starter:
-        text += f" The starter holds {join_words(f'`{name}`' for name in starter)}."
     yield BlankLine()
-    yield Paragraph(text, "Listen for")
-    if detail.idea_evidence is None:
-        ideas.sort(key=lambda name: name not in starter)
-        most = len(starter) + detail.ideas
-        for name in ideas[:most]:
-            yield Item(_sentences(question.ideas[name].feedback_for(), 1), name)
-        if ideas[most:]:
-            yield Item(f"Others: {join_words(f'`{name}`' for name in ideas[most:])}.")
-    else:
-        yield from _by_check(question, part, detail.idea_evidence)
+    yield from _ideas(question, part, detail)
     yield BlankLine()
     yield from _hints(part, number, ends)
     if follow_ups := part.follow_ups[: detail.follow_ups]:
-        texts = [f"{one.ask.strip()}{_choices(one)} - {one.answer}" for one in follow_ups]
         yield BlankLine()
         yield Paragraph("with what a good answer says.", "Follow-ups,")
-        yield from _list(texts)
+        yield from _list(f"{f.ask.strip()}{_choices(f)} - {f.answer}" for f in follow_ups)
+
+
+def _ideas(question: Question, part: Part, detail: GuideDetail) -> Blocks:
+    """Yield the ideas that a part can reveal, those of the starter first."""
+    checks = {check.id for check in part.checks}
+    ideas = [name for name, idea in question.ideas.items() if checks & set(idea.killed_by)]
+    starter = [name for name in ideas if name in question.spec.starter_holds]
+    text = "wrong ideas, as the candidate is told of them."
+    if starter:
+        text += f" The starter holds {join_words(f'`{name}`' for name in starter)}."
+    yield Paragraph(text, "Listen for")
+    if detail.idea_evidence is not None:
+        yield from _ideas_by_check(question, part, detail.idea_evidence)
+        return
+    ideas.sort(key=lambda name: name not in starter)
+    most = len(starter) + detail.ideas
+    for name in ideas[:most]:
+        yield Item(_sentences(question.ideas[name].feedback_for(), 1), name)
+    if ideas[most:]:
+        yield Item(f"Others: {join_words(f'`{name}`' for name in ideas[most:])}.")
 
 
 def _calls(interface: str) -> str:
@@ -296,14 +298,14 @@ def _right(question: Question, number: int) -> Blocks:
     for change in starter_repair.repair_changes(question):
         why = " ".join(text for asks, text in change.why if asks == number)
         if is_text and (why or not change.why):
-            lines = [f"`{truncate(line.strip(), _ANSWER)}`" for line in change.after[:1]]
+            lines = [f"`{truncate(line.strip(), _MAX_ANSWER)}`" for line in change.after[:1]]
             yield Item(" ".join([*lines, why]).strip())
         elif why:
             yield Item(f"{_place(change)}: {why}")
 
 
 def _place(change: RepairChange) -> str:
-    """Name the lines of the starter that a change is about."""
+    """Return which lines of the starter a change replaces."""
     differing = [old for old, _ in _differences(change)]
     first = differing[0].start
     last = differing[-1].stop - 1
@@ -313,36 +315,37 @@ def _place(change: RepairChange) -> str:
 
 
 def _sentences(feedback: str, most: int) -> str:
-    """Return the first sentences of a feedback; one more if the first says next to nothing."""
-    if feedback.find(".") in range(16):  # no more than "One is left."
+    """Return the first sentences of a feedback, and one more if the first is very short."""
+    if feedback.find(".") in range(16):  # such as "One is left."
         most += 1
     return re.sub(":$", ".", sentences.first_sentences(feedback, most)[0])
 
 
-def _by_check(question: Question, part: Part, held: Sequence[IdeaEvidence]) -> Blocks:
-    """Yield the checks of a part, each with the ideas that it stops first, and what to ask."""
-    told: set[str] = set()  # cases
+def _ideas_by_check(question: Question, part: Part, evidence: Sequence[IdeaEvidence]) -> Blocks:
+    """Yield the checks of a part, each with the ideas that it stops first, and questions to ask."""
+    is_text = forms.form_of(question.spec).is_text
+    described: set[str] = set()  # cases
     for check in part.checks:
         yield Item(_about(question, check), check.id)
-        for one in held:
-            if one.check != check.id:
+        for idea in evidence:
+            if idea.check != check.id:
                 continue
-            said = [_sentences(one.feedback, 2)]
-            if not forms.form_of(question.spec).is_text and one.given and one.answer:
-                where = f"Ask `{one.case}`"
-                if one.case not in told:
-                    where += f" ({one.given})"
-                said.append(f"{where}: {one.answer}")
-                told.add(one.case)
-            yield Item(" ".join(said), one.idea, 2, inner=True)
+            text = _sentences(idea.feedback, 2)
+            if not is_text and idea.given and idea.answer:
+                text += f" Ask `{idea.case}`"
+                if idea.case not in described:
+                    text += f" ({idea.given})"
+                text += f": {idea.answer}"
+                described.add(idea.case)
+            yield Item(text, idea.idea, 2, inner=True)
 
 
 def _hints(part: Part, number: int, ends: Sequence[int]) -> Blocks:
-    """Yield the hints, and the minute to give each at if the candidate does not get on."""
+    """Yield the hints, and the minute to give each at if the candidate is stuck."""
     begin, end = [0, *ends][number - 1 : number + 1]
     texts = []
-    for at, hint in enumerate(part.hints):
-        share = _FIRST_HINT + (1 - _FIRST_HINT) * at / len(part.hints)
+    for index, hint in enumerate(part.hints):
+        share = _FIRST_HINT + (1 - _FIRST_HINT) * index / len(part.hints)
         texts.append(f"(minute {begin + round((end - begin) * share)}) {hint}")
     then = f"go on to part {number + 1}" if number < len(ends) else "stop"
     yield Paragraph(f"if they are stuck at these minutes. By minute {end}: {then}.", "Hints,")
@@ -350,7 +353,7 @@ def _hints(part: Part, number: int, ends: Sequence[int]) -> Blocks:
 
 
 def _marks(spec: Spec, ends: Sequence[int]) -> Blocks:
-    """Yield a form to fill in by hand, and what the marks mean."""
+    """Yield a form to fill in by hand, and the meaning of the marks."""
     marks = " ".join(mark for mark, _ in LEVELS)
     rows: list[tuple[str, ...]] = []
     for part, begin, end in zip(spec.parts, [0, *ends], ends, strict=False):
@@ -365,18 +368,23 @@ def _marks(spec: Spec, ends: Sequence[int]) -> Blocks:
     yield Figure(lambda width: ["." * width] * 3)
 
 
-def _choices(one: FollowUp) -> str:
-    """What there is to choose from, and which is right."""
-    listed = "; ".join(f"({n}) {text.rstrip('.')}" for n, text in enumerate(one.choice, 1))
-    return f" {listed}. Right is {one.right}" if listed else ""
+def _choices(follow_up: FollowUp) -> str:
+    """Return the choices of a follow-up, and which is right; empty if it has none."""
+    if not follow_up.choice:
+        return ""
+    choices = [f"({n}) {text.rstrip('.')}" for n, text in enumerate(follow_up.choice, 1)]
+    return f" {'; '.join(choices)}. Right is {follow_up.right}"
 
 
 def _about(question: Question, check: Check) -> str:
-    """What a check is about, and the clauses that it enforces."""
+    """Return the subject of a check, and the clauses that it enforces."""
     text = check.about or " ".join(question.spec.contract[n - 1] for n in check.clause)
     if check.clause:
-        text += f" (clause{'s'[: len(check.clause) - 1]} {join_words(check.clause)})"
-    return text + " (no points)" * check.stretch
+        clauses = "clauses" if len(check.clause) > 1 else "clause"
+        text += f" ({clauses} {join_words(check.clause)})"
+    if check.stretch:
+        text += " (no points)"
+    return text
 
 
 def _list(texts: Iterable[str]) -> Blocks:

@@ -1,11 +1,11 @@
 """Reports as plain data for JSON.  `docs/report.md` and `docs/audit.md` explain every field.
 
-A document mirrors its class in `grader.model` name by name, so there is one list of fields and
-it cannot drift.  What JSON lacks is written plainly: an exhibit carries its `kind`, a set
-of entries is a sorted list, and a figure that is not finite is "NaN", "inf" or "-inf".
+A document mirrors its class in `grader.model` name by name, so there is only one list of fields.
+An exhibit also has its `kind`, a set of entries becomes a sorted list, and a number that is not
+finite becomes "NaN", "inf" or "-inf".
 
-What is right of an estimate is found, not read: whatever shows a report passes it through
-`withheld` first, so that no page, document or exhibit has the figures.
+The right number of an estimate is never shown: everything that shows a report passes it through
+`without_expected_values` first.
 """
 
 from __future__ import annotations
@@ -35,54 +35,56 @@ if TYPE_CHECKING:
 
     from grader.grading.submission import ExperimentResult
 
-_MOST_NAMES = 8  # of the numbers of a run
+_MAX_SERIES = 8  # results of a run
 _FIGURE = re.compile(r"(the (number|text) )?[-+.\d]|NaN|infinity|True|False|None")
 
 
 def to_json(report: Report, *, whole: bool = False) -> dict[str, object]:
-    """The report as plain dicts, lists, numbers, text and None; its format first.
+    """Return the report as plain dicts, lists, numbers, text and None; its format comes first.
 
-    It is `whole` with what is expected of an estimate, which no candidate is shown.
+    If `whole`, it has the expected values of estimates, which no candidate may see.
     """
-    return {
-        "format": report.format,
-        **to_plain_data(report if whole else without_expected_values(report)),
-    }
+    if not whole:
+        report = without_expected_values(report)
+    return {"format": report.format, **to_plain_data(report)}
 
 
 def dumps(report: Report) -> str:
-    """The report as exactly one JSON document, strict and in ASCII."""
+    """Return the report as one JSON document, strict and in ASCII."""
     return json.dumps(to_json(report), allow_nan=False)
 
 
-def run_to_json(ran: ExperimentResult) -> dict[str, Any]:
-    """What came of a run of a script; of what it returned, the numbers."""
-    return {
-        **to_plain_data(ran, without={"value"}),
-        "numbers": to_json_value(run_numbers(ran.value)),
-    }
+def run_to_json(result: ExperimentResult) -> dict[str, Any]:
+    """Return the result of an experiment, with the numbers that it returned."""
+    numbers = to_json_value(run_numbers(result.value))
+    return {**to_plain_data(result, without={"value"}), "numbers": numbers}
 
 
 def run_numbers(value: object) -> dict[str, list[float]]:
-    """The numbers that a run returned, by name: one number is a series of one; all else is left."""
-    named = value if isinstance(value, Mapping) else {"result": value}
-    found = {}
-    for name, one in islice(named.items(), _MOST_NAMES):
-        one = one.tolist() if hasattr(one, "tolist") else one
-        several = one if isinstance(one, (list, tuple)) else [one]
-        if several and all(isinstance(x, (int, float)) for x in several):
-            found[str(name)] = [float(x) for x in several]
-    return found
+    """Return the series of numbers that a run returned, by name.
+
+    A single number is a series of one.  Other values are left out.
+    """
+    results = value if isinstance(value, Mapping) else {"result": value}
+    numbers = {}
+    for name, series in islice(results.items(), _MAX_SERIES):
+        if hasattr(series, "tolist"):
+            series = series.tolist()
+        if not isinstance(series, (list, tuple)):
+            series = [series]
+        if series and all(isinstance(number, (int, float)) for number in series):
+            numbers[str(name)] = [float(number) for number in series]
+    return numbers
 
 
 def to_plain_data(value: DataclassInstance, without: Container[str] = ()) -> dict[str, Any]:
-    """Any data of ours as plain dicts, lists, numbers, text and None."""
+    """Return a data class as plain dicts, lists, numbers, text and None."""
     names = [f.name for f in fields(value) if f.name not in without]
     return {name: to_json_value(getattr(value, name)) for name in names}
 
 
 def to_json_value(value: object) -> object:
-    """A value of ours as JSON has it."""
+    """Return a value as JSON can write it."""
     match value:
         case Enum():
             return value.value
@@ -94,7 +96,7 @@ def to_json_value(value: object) -> object:
             return [to_json_value(item) for item in sorted(value)]
         case tuple() | list():
             return [to_json_value(item) for item in value]
-        case Integral():  # numpy's among them
+        case Integral():  # also those of numpy
             return int(value)
         case Real():
             number = float(value)
@@ -102,45 +104,48 @@ def to_json_value(value: object) -> object:
                 return number
             return "NaN" if math.isnan(number) else str(number)
     if is_dataclass(value) and not isinstance(value, type):
-        kind = {"kind": type(value).__name__.lower()} if isinstance(value, Exhibit) else {}
-        return kind | to_plain_data(value)
+        data = to_plain_data(value)
+        if isinstance(value, Exhibit):
+            return {"kind": type(value).__name__.lower(), **data}
+        return data
     raise GraderError(f"report: expected plain data, found {type(value).__name__}")
 
 
 def without_expected_values(report: Report) -> Report:
-    """The report without what is expected of an estimate; the same one, if there is none."""
+    """Return the report without the expected values of estimates."""
     wrong = {c.id for c in report.checks if c.verdict not in NON_FAILING_VERDICTS and c.estimate}
     if not wrong:
         return report
-    checks = tuple(_without(c) if c.id in wrong else c for c in report.checks)
-    told = report.explanations
-    if any(c.id in wrong and not c.stretch for c in report.checks):
+    checks = tuple(_without_expected(c) if c.id in wrong else c for c in report.checks)
+    explanations = report.explanations
+    if any(check.id in wrong and not check.stretch for check in report.checks):
         # These say how far off a number is.
-        told = tuple(e for e in told if e.kind not in {"rule", "before"})
-    return replace(report, checks=checks, explanations=told)
+        explanations = tuple(e for e in explanations if e.kind not in {"rule", "before"})
+    return replace(report, checks=checks, explanations=explanations)
 
 
-def _without(check: CheckResult) -> CheckResult:
+def _without_expected(check: CheckResult) -> CheckResult:
     worst = check.mismatch
     if worst is None or not worst.expected or not (worst.index or _FIGURE.match(worst.expected)):
         return check  # a type or a shape
     message = check.message
     if worst.expected in message:
         message = f"{worst.result} is wrong in case {worst.case}"
-    # A list in the place of a number is not the figure's fault: its type is no secret.
-    typed = worst.expected.startswith("the number ") and not _FIGURE.match(worst.observed)
-    rows = check.exhibit.rows if isinstance(check.exhibit, Breakdown) else ()
+    # The type of a number may be shown if the submission has, say, a list in its place.
+    is_type = worst.expected.startswith("the number ") and not _FIGURE.match(worst.observed)
+    exhibit = None
+    if isinstance(check.exhibit, Breakdown) and check.exhibit.rows:
+        exhibit = Breakdown(tuple(map(_row_without_expected, check.exhibit.rows)))
     return replace(
         check,
         message=message,
-        mismatch=replace(worst, expected="a number" if typed else "", allowed=None),
-        exhibit=Breakdown(tuple(map(_row, rows))) if rows else None,
+        mismatch=replace(worst, expected="a number" if is_type else "", allowed=None),
+        exhibit=exhibit,
         figures={},
     )
 
 
-def _row(row: BreakdownRow) -> BreakdownRow:
-    """What is right is known already, what is wrong is only said to be."""
+def _row_without_expected(row: BreakdownRow) -> BreakdownRow:
     if row.note:
         return replace(row, expected="", note="wrong")
-    return replace(row, expected=row.observed)  # within what is allowed
+    return replace(row, expected=row.observed)  # within the tolerance

@@ -1,4 +1,4 @@
-"""The page of how practice goes: tracks, the ideas held most often, a year of days."""
+"""The page of progress: tracks, the most frequent ideas, and a calendar of a year."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from grader.reports.blocks import (
 )
 
 ROWS = 22  # so that the command above and the prompt below stay on a screen of 24
-BLOCKS, CHARACTERS = "·░▒▓█", ".-+*#"  # for a day without a try, and with more and more of them
-_LEAST = (1, 3, 6, 10)  # tries of a day that gets the second mark, the third, ...
+BLOCKS, CHARACTERS = "·░▒▓█", ".-+*#"  # for a day without tries, then with more and more
+_MIN_TRIES = (1, 3, 6, 10)  # of a day with the second mark, the third, ...
 _WEEKS = 53
-_LEGEND = 80  # columns from which there is room for one at the right
-_MOST_IDEAS = 3
+_MIN_LEGEND_WIDTH = 80  # columns, for a legend at the right
+_MAX_IDEAS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class TrackProgress:
-    """What was done of the questions of a track."""
+    """Progress in the questions of a track."""
 
     name: str
     questions: int
@@ -44,21 +44,23 @@ class TrackProgress:
 
 @dataclass(frozen=True, slots=True)
 class PracticeIdea:
-    """A misconception, as pages named it."""
+    """An idea that grades named."""
 
     name: str
     question: str
-    tries: int  # that held it
+    tries: int  # that showed it
 
 
 @dataclass(frozen=True, slots=True)
 class PracticeSummary:
-    """How practice goes, until a day."""
+    """Progress until a day."""
 
     today: date
     tracks: tuple[TrackProgress, ...]
-    ideas: tuple[PracticeIdea, ...]  # those held most often first
-    days: Mapping[date, int]  # tries on each day of the last year with any, in order
+    ideas: tuple[PracticeIdea, ...]  # the most frequent first
+    days: Mapping[
+        date, int
+    ]  # number of tries by day, in order, for days of the last year with tries
 
 
 def first_day(today: date) -> date:
@@ -67,28 +69,30 @@ def first_day(today: date) -> date:
 
 
 def practice_page(practice: PracticeSummary, steps: tuple[str, ...], marks: str = BLOCKS) -> Blocks:
-    """Everything that is said of how practice goes, for `ROWS` rows; `marks` are for the days."""
+    """Yield the page of progress, for `ROWS` rows; `marks` are for the days."""
     tracks = practice.tracks
-    passed, due, minutes = (
-        sum(getattr(one, name) for one in tracks) for name in ("passed", "due", "minutes")
-    )
-    said = f"{passed} of {sum(one.questions for one in tracks)} passed, {due} due for review"
-    if minutes:
-        hours = format_count(round(minutes / 60), "hour")
-        said += f"; {hours if minutes >= 120 else format_count(minutes, 'minute')} spent"
-    yield Paragraph(said)
+    questions = sum(track.questions for track in tracks)
+    passed = sum(track.passed for track in tracks)
+    due = sum(track.due for track in tracks)
+    minutes = sum(track.minutes for track in tracks)
+    text = f"{passed} of {questions} passed, {due} due for review"
+    if minutes >= 120:
+        text += f"; {format_count(round(minutes / 60), 'hour')} spent"
+    elif minutes:
+        text += f"; {format_count(minutes, 'minute')} spent"
+    yield Paragraph(text)
     yield _gap(2)
-    begun = [one for one in tracks if one.begun]
-    rows = [
-        (one.name, f"{one.passed}/{one.questions}", str(one.due or ""), f"{one.minutes:,}")
-        for one in begun
-    ]
+    begun = [track for track in tracks if track.begun]
+    rows = []
+    for track in begun:
+        score = f"{track.passed}/{track.questions}"
+        rows.append((track.name, score, str(track.due or ""), f"{track.minutes:,}"))
     yield _table(("track", "passed", "due", "min"), rows, 10)
     if begun and len(begun) < len(tracks):
-        rest = ", ".join(one.name for one in tracks if not one.begun)
-        yield ShrinkableBlocks((Paragraph(rest, "Not begun:", "", hang=4),), (ShorterForm(9),))
+        names = ", ".join(track.name for track in tracks if not track.begun)
+        yield ShrinkableBlocks((Paragraph(names, "Not begun:", "", hang=4),), (ShorterForm(9),))
     yield _gap(3)
-    ideas = [(one.name, str(one.tries), one.question) for one in practice.ideas[:_MOST_IDEAS]]
+    ideas = [(idea.name, str(idea.tries), idea.question) for idea in practice.ideas[:_MAX_IDEAS]]
     yield _table(("held most often", "tries", "question"), ideas, 5)
     yield _gap(4)
     if practice.days:
@@ -103,17 +107,20 @@ def _gap(rank: int) -> Block:
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], rank: int) -> Block:
-    """A table that loses rows from its end, from a rank on, and counts them."""
+    """Return a table that from a rank on loses rows from its end, and counts them."""
+    if not rows:
+        return ShrinkableBlocks((), ())
     right = ("passed", "due", "min", "tries")
-    fewer = []
-    for left in range(1, len(rows)):
-        more = Paragraph(f"and {left} more")
-        fewer.append(ShorterForm(rank + left, (Table(head, rows[:-left], right), more)))
-    return ShrinkableBlocks((Table(head, rows, right),) if rows else (), fewer)
+    shorter_forms = []
+    for left_out in range(1, len(rows)):
+        table = Table(head, rows[:-left_out], right)
+        note = Paragraph(f"and {left_out} more")
+        shorter_forms.append(ShorterForm(rank + left_out, (table, note)))
+    return ShrinkableBlocks((Table(head, rows, right),), shorter_forms)
 
 
 def _calendar(practice: PracticeSummary, marks: str, width: int) -> Iterator[str]:
-    """The days, a week in a column; what the marks mean is at the right, or below."""
+    """Yield the days, a week in a column, with a legend at the right or below."""
     first = first_day(practice.today)
     months = ""
     for week in range(_WEEKS):
@@ -123,21 +130,22 @@ def _calendar(practice: PracticeSummary, marks: str, width: int) -> Iterator[str
     yield f"    {months}".rstrip()
     tries = format_count(sum(practice.days.values()), "try", "tries")
     legend = [f"{tries}; per day:", f"{marks[0]} none"]
-    legend += [f"{mark} {least} or more" for mark, least in zip(marks[1:], _LEAST, strict=True)]
-    wide = width >= _LEGEND
+    legend += [f"{mark} {least} or more" for mark, least in zip(marks[1:], _MIN_TRIES, strict=True)]
+    is_wide = width >= _MIN_LEGEND_WIDTH
     for weekday, name in enumerate(("Mon", "", "Wed", "", "Fri", "", "Sun")):
         days = [first + timedelta(7 * week + weekday) for week in range(_WEEKS)]
-        row = "".join(
-            marks[bisect(_LEAST, practice.days.get(day, 0))] if day <= practice.today else " "
-            for day in days
-        )
-        yield f"{name:4}{row}  {legend[weekday] if wide and weekday < len(legend) else ''}".rstrip()
-    if not wide:
+        row = ""
+        for day in days:
+            level = bisect(_MIN_TRIES, practice.days.get(day, 0))
+            row += marks[level] if day <= practice.today else " "
+        note = legend[weekday] if is_wide and weekday < len(legend) else ""
+        yield f"{name:4}{row}  {note}".rstrip()
+    if not is_wide:
         yield f"    {'  '.join(legend).replace(' or more', '+')}"
 
 
 def _by_month(days: Mapping[date, int]) -> Iterator[str]:
     for month, group in groupby(days, lambda day: (day.year, day.month)):
-        those = list(group)
-        tries = format_count(sum(days[day] for day in those), "try", "tries")
-        yield f"{date(*month, 1):%B %Y}: {tries} on {format_count(len(those), 'day')}."
+        active = list(group)
+        tries = format_count(sum(days[day] for day in active), "try", "tries")
+        yield f"{date(*month, 1):%B %Y}: {tries} on {format_count(len(active), 'day')}."

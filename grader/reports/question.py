@@ -1,4 +1,4 @@
-"""A question as it is asked: a page that fits a screen, all of it, and the same as QUESTION.md."""
+"""The text of a question: a page that fits a screen, all of it, and QUESTION.md."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from grader.reports.blocks import (
 )
 from grader.reports.grade import GAP
 
-MIN_ROWS = 23  # of a page: a screen of 24 with the prompt below it
+MIN_ROWS = 23  # of a page: a screen of 24 with a line for the prompt below it
 _DEF = re.compile(r"^def\s+(.*?)(:(?:\s*\.\.\.)?)?\s*(?:#.*)?$")
-_END = re.compile(r"^\s*(.*?):(?:\s*\.\.\.)?\s*(?:#.*)?$")  # of a `def` of several lines
+_END = re.compile(r"^\s*(.*?):(?:\s*\.\.\.)?\s*(?:#.*)?$")  # of a `def` on several lines
 _RETURN = re.compile(r"^\s+return\s+(.*?)\s*(?:#.*)?$")
 
 
 def part_request_blocks(question: Question, number: int) -> Sequence[Block]:
-    """What the interviewer asks in a part, for the page of the grade that passes the one before."""
+    """Return the interviewer's request in a part, for the page that passes the part before it."""
     part = question.spec.parts[number - 1]
     many = len(question.spec.parts)
     time = format_count(part.minutes, "minute")
@@ -51,55 +51,60 @@ def part_request_blocks(question: Question, number: int) -> Sequence[Block]:
 
 
 def question_page(question: Question, number: int, ending: Sequence[Block]) -> tuple[Block, ...]:
-    """The part that is asked now, on one screen of `MIN_ROWS` rows at least.
+    """Return the part that is asked now, on one screen of at least `MIN_ROWS` rows.
 
-    The prompt is never cut, nor is what to do now, which stands last. Where there is no room the
-    interface becomes its signatures, and clauses are counted: QUESTION.md has them all.
+    The prompt and the ending are never cut.  If there is no room, the interface becomes its
+    signatures, and clauses are counted: QUESTION.md has them all.
     """
     part = question.spec.parts[number - 1]
-    blocks: list[Block] = [
+    return (
         _head(question, number),
         BlankLine(),
         *from_markdown(part.prompt),
         BlankLine(),
-    ]
-    blocks += [*_calls(part), BlankLine()]
-    return (*blocks, _clauses(question, number), BlankLine(), *ending)
+        *_calls(part),
+        BlankLine(),
+        _clauses(question, number),
+        BlankLine(),
+        *ending,
+    )
 
 
 def _calls(part: Part) -> Blocks:
-    """The interface of a part; on a page that has to fit, its signatures."""
+    """Yield the interface of a part; on a page that has to fit, its signatures."""
     if part.interface:
         short = CodeBlock(signatures(part.interface), 2, "python")
         yield ShrinkableBlocks((_interface(part),), (ShorterForm(1, (short,)),))
 
 
 def _clauses(question: Question, number: int) -> Block:
-    """The clauses of a part; on a page that has to fit, the last ones go and are counted."""
+    """Return the clauses of a part; a page that has to fit counts the last ones."""
     clauses = tuple(_contract(question, number))
-    fewer = []
-    for left in range(1, len(clauses) + 1):
-        more = "more " if left < len(clauses) else ""
-        counted = f"{left} {more}{'clauses are' if left > 1 else 'clause is'} in QUESTION.md"
-        fewer.append(ShorterForm(4 + left, (*clauses[:-left], Paragraph(counted, indent=2))))
-    return ShrinkableBlocks(clauses, fewer)
+    shorter_forms = []
+    for left_out in range(1, len(clauses) + 1):
+        more = "more " if left_out < len(clauses) else ""
+        are = "clauses are" if left_out > 1 else "clause is"
+        note = Paragraph(f"{left_out} {more}{are} in QUESTION.md", indent=2)
+        shorter_forms.append(ShorterForm(4 + left_out, (*clauses[:-left_out], note)))
+    return ShrinkableBlocks(clauses, shorter_forms)
 
 
 def question_blocks(question: Question, parts: int | None = None, *, alone: bool = False) -> Blocks:
-    """All that is asked up to a part; in all parts, if no number is given.
+    """Yield the question up to a part (default: the last).
 
-    What needs `drill` is left out where it is read `alone`.
+    `alone` leaves out everything that needs `drill`.
     """
     spec = question.spec
-    yield _head(question, *range(1, (parts or len(spec.parts)) + 1) if alone else ())
+    many = len(spec.parts)
+    numbers = range(1, (parts or many) + 1) if alone else ()
+    yield _head(question, *numbers)
     if spec.prerequisites and not alone:
         yield Paragraph(f"Better after {' and '.join(spec.prerequisites)}.")
-    many = len(spec.parts)
+    level = 3 if many > 1 else 2
     for number, part in enumerate(spec.parts[:parts], 1):
         if many > 1:
             title = f"Part {number} of {many}, {part.points} points, {part.minutes} minutes"
             yield Heading(title)
-        level = 3 if many > 1 else 2
         yield BlankLine()
         yield from from_markdown(part.prompt)
         if part.interface:
@@ -108,98 +113,108 @@ def question_blocks(question: Question, parts: int | None = None, *, alone: bool
         if contract := list(_contract(question, number)):
             yield Heading("Contract", level=level)
             yield from contract
-        if questions := list(_questions(part)):
+        if choices := list(_choice_questions(part)):
             yield Heading("Questions", level=level)
-            yield from questions
+            yield from choices
     yield from _materials(question)
     if (runs := spec.experiments) is not None and not alone:
         yield BlankLine()
+        file = forms.form_of(spec).file
         yield Paragraph(
-            f"`drill run` runs `{forms.form_of(spec).file}` as it is, {format_count(runs.budget, 'time')} in"
-            f" all and up to {runs.seconds:g} seconds of CPU time each; `--seed N` chooses the seed"
-            ", else it is 0."
+            f"`drill run` runs `{file}` as it is, {format_count(runs.budget, 'time')} in all and up"
+            f" to {runs.seconds:g} seconds of CPU time each; `--seed N` chooses the seed, else it"
+            " is 0."
         )
 
 
 def _materials(question: Question, level: int = 2) -> Blocks:
-    """What its form shows besides: answers that are asked for, a diff, a log."""
-    for shown in forms.form_of(question.spec).materials(question.spec):
-        yield Heading(shown.heading, level=level)
-        if shown.text:
-            yield CodeBlock(shown.text.splitlines(), 2, shown.language)
-        widest = max((len(name) for name, _ in shown.rows), default=0)
-        yield from (Item(text, f"{name:<{widest}} ", 2) for name, text in shown.rows)
+    """Yield what the form of a question adds: answers to choose from, a diff, a log."""
+    for material in forms.form_of(question.spec).materials(question.spec):
+        yield Heading(material.heading, level=level)
+        if material.text:
+            yield CodeBlock(material.text.splitlines(), 2, material.language)
+        name_width = max((len(name) for name, _ in material.rows), default=0)
+        for name, text in material.rows:
+            yield Item(text, f"{name:<{name_width}} ", 2)
 
 
-def _questions(part: Part) -> Blocks:
-    """What is answered by choosing."""
-    for name, ask, answers in (one for check in part.checks for one in check.choice_questions()):
-        yield BlankLine()
-        yield Paragraph(ask, f"{name}:", indent=2)
-        yield from (Item(text, letter, 4) for letter, text in answers.items())
+def _choice_questions(part: Part) -> Blocks:
+    for check in part.checks:
+        for name, ask, answers in check.choice_questions():
+            yield BlankLine()
+            yield Paragraph(ask, f"{name}:", indent=2)
+            yield from (Item(text, letter, 4) for letter, text in answers.items())
 
 
 def part_details(question: Question, number: int) -> Blocks:
-    """What a part asks besides its prompt: clauses, questions, and what is shown with them."""
-    yield from (one for one in _contract(question, number) if one.mark.strip() != "-")
-    yield from _questions(question.spec.parts[number - 1])
-    if number == 1:  # and shown once
+    """Yield a part without its prompt: clauses, questions, and the materials with part 1."""
+    yield from (clause for clause in _contract(question, number) if clause.mark.strip() != "-")
+    yield from _choice_questions(question.spec.parts[number - 1])
+    if number == 1:
         yield from _materials(question, level=3)
 
 
 def question_markdown(question: Question, *, parts: int | None = None) -> str:
-    """The same as a Markdown file for the folder of the submission."""
+    """Return the question as a Markdown file for the folder of the submission."""
     form = forms.form_of(question.spec)
-    does = f"`drill grade` grades `{form.file}`; `drill hint {question.id}` gives a hint."
-    ending = [Paragraph(does)]
-    ending += [Paragraph("The first grade counts, and no later one.")] * form.allows_one_try
+    commands = f"`drill grade` grades `{form.file}`; `drill hint {question.id}` gives a hint."
+    ending = [Paragraph(commands)]
+    if form.allows_one_try:
+        ending.append(Paragraph("The first grade counts, and no later one."))
     return render_markdown([*question_blocks(question, parts), *ending], written=True)
 
 
 def handed_out_markdown(question: Question, parts: int, examples: Sequence[str]) -> str:
-    """The same as a Markdown file for somebody who has no `drill`: what to do with which files."""
+    """Return the question as a Markdown file for students without `drill`."""
     form = forms.form_of(question.spec)
-    said = (
+    text = (
         f"Work in `{form.file}`, and hand in that file under this name. If you were given several"
+        f" questions, keep it in its folder, `{question.id}`."
     )
-    said += f" questions, keep it in its folder, `{question.id}`."
-    said += " The first answer counts, and no later one." * form.allows_one_try
-    ending: list[Block] = [Heading("Your answer"), Paragraph(said)]
+    if form.allows_one_try:
+        text += " The first answer counts, and no later one."
+    ending: list[Block] = [Heading("Your answer"), Paragraph(text)]
     if examples:
-        uses = " and ".join(question.spec.uses)
-        text = f"Examples print what comes out and what is expected ({uses} needed):"
-        ending += [Paragraph(text), CodeBlock([f"python {name}" for name in examples], 2, "sh")]
+        packages = " and ".join(question.spec.uses)
+        text = f"Examples print what comes out and what is expected ({packages} needed):"
+        commands = [f"python {name}" for name in examples]
+        ending += [Paragraph(text), CodeBlock(commands, 2, "sh")]
     return render_markdown([*question_blocks(question, parts, alone=True), *ending], written=True)
 
 
 def signatures(interface: str) -> list[str]:
-    """What an interface says of calls: `forward(x, kernel) -> y, ctx`; all if it has no `def`."""
-    source = interface.strip("\n").split("\n")
-    found: list[str] = []
-    open_ = False
-    for line in source:
-        if open_:
+    """Return the calls of an interface, such as `forward(x, kernel) -> y, ctx`.
+
+    Returns all its lines if it has no `def`.
+    """
+    lines = interface.strip("\n").split("\n")
+    calls: list[str] = []
+    is_open = False  # whether the next line continues the last call
+    for line in lines:
+        if is_open:
             end = _END.match(line)
-            found[-1] += f" {end[1] if end else line.strip()}"
-            open_ = end is None
+            calls[-1] += f" {end[1] if end else line.strip()}"
+            is_open = end is None
         elif head := _DEF.match(line):
-            found.append(head[1])
-            open_ = not head[2]
-        elif (result := _RETURN.match(line)) and found and " -> " not in found[-1]:
-            found[-1] += f" -> {result[1]}"
-    return found or [line.rstrip() for line in source if line.strip()]
+            calls.append(head[1])
+            is_open = not head[2]
+        elif (result := _RETURN.match(line)) and calls and " -> " not in calls[-1]:
+            calls[-1] += f" -> {result[1]}"
+    return calls or [line.rstrip() for line in lines if line.strip()]
 
 
 def _head(question: Question, *numbers: int) -> Heading:
-    """The id and the title; what it takes, or some of its parts."""
+    """Return the id, the title and the terms of a question, or of some of its parts."""
     spec = question.spec
-    which = ""
+    terms = ""
     last = len(spec.parts)
     if 0 < len(numbers) < last:
-        which = f"part{'s' * (len(numbers) > 1)} {join_words(numbers)} of {last}, "
+        parts = "parts" if len(numbers) > 1 else "part"
+        terms = f"{parts} {join_words(numbers)} of {last}, "
     minutes = sum(spec.parts[n - 1].minutes for n in numbers) or spec.minutes
-    terms = f"{which}{minutes} min, {spec.level}, {' and '.join(spec.uses)}"
-    terms += f", numbers of seed {question.number_set}" * bool(spec.given)
+    terms += f"{minutes} min, {spec.level}, {' and '.join(spec.uses)}"
+    if spec.given:
+        terms += f", numbers of seed {question.number_set}"
     return Heading(spec.title, terms, question.id, level=1)
 
 
@@ -208,36 +223,45 @@ def _interface(part: Part) -> CodeBlock:
 
 
 def _contract(question: Question, number: int) -> Iterator[Item]:
-    """The clauses of a part, numbered through all parts; what else decides has a dash."""
+    """Yield the clauses of a part, numbered through all parts, its tolerances and its limit."""
     spec = question.spec
     *before, part = spec.parts[:number]
-    first = 1 + sum(len(one.contract) for one in before)
-    yield from (Item(clause, f"{at:>3}") for at, clause in enumerate(part.contract, first))
-    # By what results may be: their names, and the checks that allow it.
-    alike: dict[tuple[str, str], tuple[dict[str, None], list[str]]] = {}
-    for check in part.checks:
-        if (tolerance := getattr(check, "tolerance", None)) is not None:
-            asked = getattr(check, "parts", ()) if forms.form_of(spec).is_text else ()
-            names, checks = alike.setdefault(
-                (tolerance.allowed_in_words, tolerance.because), ({}, [])
-            )
-            found = asked or tolerance.of or check.compared_results
-            told = [x for x in found if asked or re.search(rf"\b{re.escape(x)}\b", part.interface)]
-            names |= dict.fromkeys(f"`{x}`" for x in told)
-            checks.append(check.about or check.id)
-    usual = max((checks for _, checks in alike.values()), key=len, default=[])
-    texts: dict[str, None] = {}
-    for (words, because), (names, checks) in alike.items():
-        others = {name for other, _ in alike.values() if other is not names for name in other}
-        where = (
-            f" (Where this is checked: {'; '.join(checks)}.)"
-            if names.keys() & others and checks != usual
-            else ""
-        )
-        if names:  # of what the candidate knows
-            texts[f"{', '.join(names)} may be {words}: {because}{where}"] = None
-        elif not any(text.startswith("Results") for text in texts):
-            texts[f"Results may be {words}: {because}"] = None
+    first = 1 + sum(len(earlier_part.contract) for earlier_part in before)
+    for clause_number, clause in enumerate(part.contract, first):
+        yield Item(clause, f"{clause_number:>3}")
+    texts = _tolerance_texts(part, is_text=forms.form_of(spec).is_text)
     if not before and (seconds := spec.limits.cpu_seconds) is not None:
-        texts[f"A call may take {seconds:g} seconds of CPU time."] = None
+        texts.append(f"A call may take {seconds:g} seconds of CPU time.")
     yield from (Item(text, "  -") for text in texts)
+
+
+def _tolerance_texts(part: Part, *, is_text: bool) -> list[str]:
+    """Return a sentence for each tolerance of a part: its results, and the checks if need be."""
+    # The results and the checks of each tolerance, by its text and reason.
+    tolerances: dict[tuple[str, str], tuple[dict[str, None], list[str]]] = {}
+    for check in part.checks:
+        tolerance = getattr(check, "tolerance", None)
+        if tolerance is None:
+            continue
+        key = (tolerance.allowed_in_words, tolerance.because)
+        names, checks = tolerances.setdefault(key, ({}, []))
+        asked = getattr(check, "parts", ()) if is_text else ()
+        for name in asked or tolerance.of or check.compared_results:
+            # A candidate knows only the results in the interface.
+            if asked or re.search(rf"\b{re.escape(name)}\b", part.interface):
+                names[f"`{name}`"] = None
+        checks.append(check.about or check.id)
+    usual_checks = max((checks for _, checks in tolerances.values()), key=len, default=[])
+    texts: dict[str, None] = {}
+    for (allowed, because), (names, checks) in tolerances.items():
+        text = f"{', '.join(names) or 'Results'} may be {allowed}: {because}"
+        if not names:
+            if not any(other.startswith("Results") for other in texts):
+                texts[text] = None
+            continue
+        other_names = [other for other, _ in tolerances.values() if other is not names]
+        is_shared = any(names.keys() & other.keys() for other in other_names)
+        if is_shared and checks != usual_checks:
+            text += f" (Where this is checked: {'; '.join(checks)}.)"
+        texts[text] = None
+    return list(texts)

@@ -46,7 +46,7 @@ def guided(name: str) -> tuple[Question, list[IdeaEvidence], str]:
     if question.spec.needs_torch and not TORCH:
         pytest.skip("torch is not installed")
     found = collect_evidence(question)
-    return question, found, render_markdown(interviewer_guide(question, held=found))
+    return question, found, render_markdown(interviewer_guide(question, evidence=found))
 
 
 @functools.cache
@@ -390,9 +390,9 @@ def test_hostile_words_are_shown_and_do_nothing() -> None:
     question = guided("maxpool-routing")[0]
     words = [f"zq{n} {hostile}" for n, hostile in enumerate(HOSTILE)]
     found = [IdeaEvidence(one, "gaps", one, one, one, one) for one in words]
-    markdown = render_markdown(interviewer_guide(question, held=found))
-    shown = text(render_terminal([*interviewer_guide(question, held=found)], 80))
-    for page in (markdown, shown, render_html(interviewer_guide(question, held=found))):
+    markdown = render_markdown(interviewer_guide(question, evidence=found))
+    shown = text(render_terminal([*interviewer_guide(question, evidence=found)], 80))
+    for page in (markdown, shown, render_html(interviewer_guide(question, evidence=found))):
         assert all(f"zq{n}" in page for n, _ in enumerate(words))
         assert "\x1b" not in page
     assert "<script" not in MarkdownIt("commonmark", {"html": True}).render(markdown)
