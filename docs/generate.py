@@ -21,8 +21,8 @@ import yaml
 
 from grader import bank
 from grader.cases import recipe
+from grader.classroom.class_file import class_schema as class_schema
 from grader.commands.app import load_command
-from grader.commands.classes import class_schema as class_schema
 from grader.commands.questions import ROLES
 from grader.grading.kinds.schema import question_schema
 from grader.model.spec import PART_KEYS, AcceptedSolution, Check, Idea

@@ -1,1 +1,1 @@
-"""A class of submissions: found, graded once each however often it is begun, and looked at."""
+"""The submissions of a class: find them, grade each one once, and report the results."""

@@ -1,10 +1,10 @@
-r"""What counts in a class, written for other programs; every format from the same entries.
+r"""Write the counting entries of a class for other programs.
 
-Where the grader is at fault there are no points anywhere: that is no zero.  Nothing of a student's
-acts: in tables an apostrophe stands before what a spreadsheet takes for a formula (=, +, -, @, a
-tab or a carriage return at the beginning of a cell, also of one that a program with another
-separator begins; source: the page "CSV Injection" of OWASP), and Gradescope is given plain text
-(docs/specs.md of gradescope/autograder_samples, commit af5dee4).
+If the grader is at fault there are no points in any format: that is no zero.  No text of a student
+is executed.  In tables an apostrophe stands before everything that a spreadsheet takes for a
+formula: =, +, -, @, a tab or a carriage return at the beginning of a cell, also of a cell that
+begins only for a program with another separator (source: the page "CSV Injection" of OWASP).
+Gradescope receives plain text (docs/specs.md of gradescope/autograder_samples, commit af5dee4).
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from types import SimpleNamespace
 
 from grader.classroom.report import class_findings
 from grader.classroom.results import ClassResults
-from grader.classroom.student_feedback import HIDDEN_CHECK_NOTICE, student_view
+from grader.classroom.student_feedback import HIDDEN_CHECK_NOTICE, StudentView, student_view
 from grader.model.classroom import (
     RESULTS_FORMAT,
     AssignedQuestion,
@@ -40,113 +39,138 @@ JsonObject = dict[str, object]
 def export(
     results: ClassResults, format: str, *, student: str | None = None, wide: bool = False
 ) -> Iterator[str]:
-    """Give what counts in a class, or of one student of it, in pieces of text.
+    """Give the counting entries of a class, or of one student, in pieces of text.
 
-    The format is csv (`wide`: a row per student, not per student and question), jsonl, or
-    gradescope, which is of one student.
+    The format is csv (`wide`: a row for each student), jsonl, or gradescope, which is for one
+    student.
     """
-    everybody = results.all_students()
+    students = results.all_students()
     if student is None and format == "gradescope":
-        if len(everybody) != 1:
+        if len(students) != 1:
             raise UsageError(
-                f"--{format} is for one student, found {len(everybody):,}",
+                f"--{format} is for one student, found {len(students):,}",
                 hint="--student NAME says who is meant",
             )
-        student = everybody[0]
-    if student is not None and student not in everybody:
+        student = students[0]
+    if student is not None and student not in students:
         raise UsageError(
-            f"{results.folder}: no student {student}{did_you_mean(student, everybody)}",
+            f"{results.folder}: no student {student}{did_you_mean(student, students)}",
             hint="drill class report lists everybody",
         )
-    entries = (e for e in results.counting_entries() if student in {None, e.hand_in.student})
+    entries = (
+        entry
+        for entry in results.counting_entries()
+        if student is None or entry.hand_in.student == student
+    )
+    settings = results.class_settings
     if format == "csv":
-        yield from csv_rows(
-            wide_rows(entries, results.class_settings) if wide else long_rows(entries)
-        )
+        yield from csv_rows(wide_rows(entries, settings) if wide else long_rows(entries))
     elif format == "jsonl":
-        yield from (f"{entry_line(entry)}\n" for entry in entries)
+        for entry in entries:
+            yield f"{entry_line(entry)}\n"
     else:
-        yield to_json_text(
-            gradescope_result(results.class_settings.questions, {e.question.id: e for e in entries})
-        )
+        by_question = {entry.question.id: entry for entry in entries}
+        yield to_json_text(gradescope_result(settings.questions, by_question))
 
 
 def to_json_text(content: object) -> str:
-    """A document of strict JSON in ASCII."""
+    """Return a document of strict JSON in ASCII."""
     return f"{json.dumps(content, indent=2, allow_nan=False)}\n"
 
 
-# Tables. An apostrophe is among what begins a formula, so that a student's own can be told from one
-# of ours; the last four are the wide forms of East Asian keyboards.
-_BEGINS = "=+\\-@\t\r'\uff1d\uff0b\uff0d\uff20"
-_PLACES = re.compile(rf"(^[ \u00a0]*|[,;|\t\r\n\"][ \u00a0]*)(?=[{_BEGINS}])")
-_MOST = 40 * LINE_LIMIT  # characters of a cell: half of what a spreadsheet takes
+# Tables.
+
+# An apostrophe is included, so that a student's can be told from one of ours. The last four are the
+# wide forms of East Asian keyboards.
+_FORMULA_STARTS = "=+\\-@\t\r'\uff1d\uff0b\uff0d\uff20"
+_BEFORE_FORMULA = re.compile(rf"(^[ \u00a0]*|[,;|\t\r\n\"][ \u00a0]*)(?=[{_FORMULA_STARTS}])")
+_MAX_CELL_LENGTH = 40 * LINE_LIMIT  # half of what a spreadsheet accepts
 
 
 def csv_rows(table: Iterable[Sequence[CsvCell]]) -> Iterator[str]:
-    """Each row as one line of CSV, all text in quotes, None as an empty cell."""
-    echo = SimpleNamespace(write=str)  # writerow returns what this does
+    """Give each row as one line of CSV, all text in quotes, None as an empty cell."""
+    echo = SimpleNamespace(write=str)  # writerow returns what this returns
     writer = csv.writer(echo, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     for row in table:
         yield writer.writerow(map(escape_formula, row))
 
 
 def escape_formula(value: CsvCell) -> CsvCell:
-    """A cell in which nothing is a formula, wherever a program begins one."""
-    return _PLACES.sub(r"\1'", escape_line(value, _MOST)) if isinstance(value, str) else value
+    """Return a cell in which nothing is a formula, wherever a program begins a cell."""
+    if not isinstance(value, str):
+        return value
+    return _BEFORE_FORMULA.sub(r"\1'", escape_line(value, _MAX_CELL_LENGTH))
 
 
 def long_rows(entries: Iterable[ClassEntry]) -> Iterator[Sequence[CsvCell]]:
-    """One row per student and question, the names of the columns first."""
+    """Give the names of the columns, then a row for each student and question."""
     yield (
         "student", "name", "email", "question", "points", "of", "weight", "verdict", "parts",
         "misconceptions", "late", "when", "sha256", "file", "seed", "note",
     )  # fmt: skip
     for entry in entries:
-        handed = entry.hand_in
-        report = entry.report
+        hand_in = entry.hand_in
         question = entry.question
-        parts = [part for part in report.parts if part.of] if report else []
-        ideas = report.misconceptions if report and not report.unchanged else ()
+        report = entry.report
+        parts: list[str] = []
+        ideas: list[str] = []
+        seed: CsvCell = ""
+        if report is not None:
+            parts = [
+                f"{part.id} {part.verdict} {part.points}/{part.of}"
+                for part in report.parts
+                if part.of
+            ]
+            seed = report.seed
+            if not report.unchanged:
+                ideas = [idea.id for idea in report.misconceptions]
         yield (
-            handed.student, handed.name, handed.email, question.id, entry.points, question.of,
-            question.weight, entry.verdict,
-            ", ".join(f"{part.id} {part.verdict} {part.points}/{part.of}" for part in parts),
-            " ".join(idea.id for idea in ideas),
-            "late" if entry.late else "", handed.at, handed.sha256, handed.path,
-            report.seed if report else "", entry.note,
+            hand_in.student, hand_in.name, hand_in.email, question.id, entry.points, question.of,
+            question.weight, entry.verdict, ", ".join(parts), " ".join(ideas),
+            "late" if entry.late else "", hand_in.at, hand_in.sha256, hand_in.path, seed,
+            entry.note,
         )  # fmt: skip
 
 
-def wide_rows(entries: Iterable[ClassEntry], terms: ClassSettings) -> Iterator[Sequence[CsvCell]]:
-    """One row per student, with columns for each question."""
-    more = ("", " verdict", " late", " note")
-    names = [f"{q.id}{name}" for q in terms.questions for name in more]
-    yield ("student", "name", "email", "total", "of", *names)
-    for one in class_findings(terms, entries).students:
-        cells = [(r.points, r.verdict, "late" if r.late else "", r.note) for r in one.results]
-        yield (one.id, one.name, one.email, one.points, terms.max_points, *chain(*cells))
+def wide_rows(
+    entries: Iterable[ClassEntry], settings: ClassSettings
+) -> Iterator[Sequence[CsvCell]]:
+    """Give the names of the columns, then a row for each student with columns for each question."""
+    columns = [
+        f"{question.id}{suffix}"
+        for question in settings.questions
+        for suffix in ("", " verdict", " late", " note")
+    ]
+    yield ("student", "name", "email", "total", "of", *columns)
+    for student in class_findings(settings, entries).students:
+        cells: list[CsvCell] = []
+        for result in student.results:
+            late = "late" if result.late else ""
+            cells += [result.points, result.verdict, late, result.note]
+        max_points = settings.max_points
+        yield (student.id, student.name, student.email, student.points, max_points, *cells)
 
 
 def entry_line(entry: ClassEntry) -> str:
-    """An entry as one line of strict JSON in ASCII; `points` is null where nothing is graded."""
+    """Return an entry as one line of strict JSON in ASCII; `points` is null if it is not graded."""
     question = entry.question
-    handed = entry.hand_in
+    hand_in = entry.hand_in
     report = entry.report
     content = {
         "format": RESULTS_FORMAT,
-        "student": handed.student, "name": handed.name, "email": handed.email,
+        "student": hand_in.student, "name": hand_in.name, "email": hand_in.email,
         "question": question.id, "title": question.title, "digest": question.digest,
         "points": entry.points, "of": question.of, "weight": question.weight,
         "verdict": entry.verdict, "note": entry.note, "by_hand": entry.override is not None,
-        "late": entry.late, "at": handed.at, "file": handed.path, "sha256": handed.sha256,
+        "late": entry.late, "at": hand_in.at, "file": hand_in.path, "sha256": hand_in.sha256,
         "report": None if report is None else to_json(report),
     }  # fmt: skip
     return json.dumps(content, allow_nan=False, separators=(",", ":"))
 
 
-# Gradescope: a test with a score per part; what fails is said in its text.  Nothing hidden becomes
-# a test: one that is hidden would hide the student's total as well.
+# Gradescope: each part is a test with a score, and its text says what fails. No hidden check is a
+# test: a hidden test would hide the student's total as well.
+
 _TEXT: JsonObject = {"output_format": "text", "visibility": "visible"}
 _FRAME: JsonObject = {
     **_TEXT,
@@ -154,81 +178,104 @@ _FRAME: JsonObject = {
     "test_name_format": "text",
     "stdout_visibility": "hidden",
 }
-_NOT_YOURS = "This is not your fault, and it is not a zero: your instructor has to look at it."
+_NOT_YOUR_FAULT = "This is not your fault, and it is not a zero: your instructor has to look at it."
 
 
 def gradescope_result(
-    asked: Sequence[AssignedQuestion], entries: Mapping[str, ClassEntry]
+    questions: Sequence[AssignedQuestion], entries: Mapping[str, ClassEntry]
 ) -> JsonObject:
-    """The result of one student: what counts of each question that was asked, by its id."""
-    if faults := [e.note for e in entries.values() if e.points is None]:
-        return ungraded_result("; ".join(dict.fromkeys(faults)))
-    seconds = sum(e.report.seconds for e in entries.values() if e.report is not None)
-    notable = (e for e in entries.values() if e.adjustment_note or (e.report and e.note))
-    said = [f"{entry.question.id}: {entry.note}." for entry in notable]
-    total = round_points(sum(e.question.weighted_points(e.points or 0) for e in entries.values()))
+    """Return the result of one student, from the counting entries by question."""
+    ungraded = [entry.note for entry in entries.values() if entry.points is None]
+    if ungraded:
+        return ungraded_result("; ".join(dict.fromkeys(ungraded)))
+    notes: list[str] = []
     if any(entry.late for entry in entries.values()):
-        said.insert(0, "It came after the deadline.")
-    return {
-        **_FRAME,
-        **({"output": escape_text("\n".join(said))} if said else {}),
-        # In the place of the sum of the tests, which say what was earned.
-        **({"score": total} if any(e.adjustment_note for e in entries.values()) else {}),
-        "execution_time": round(seconds, 3),
-        "tests": [test for one in asked for test in _tests(one, entries.get(one.id))],
-    }
+        notes.append("It came after the deadline.")
+    for entry in entries.values():
+        if entry.adjustment_note or (entry.report and entry.note):
+            notes.append(f"{entry.question.id}: {entry.note}.")
+    result = dict(_FRAME)
+    if notes:
+        result["output"] = escape_text("\n".join(notes))
+    if any(entry.adjustment_note for entry in entries.values()):
+        # Without it, Gradescope would sum up the tests, which have the earned points.
+        points = (entry.question.weighted_points(entry.points or 0) for entry in entries.values())
+        result["score"] = round_points(sum(points))
+    seconds = sum(entry.report.seconds for entry in entries.values() if entry.report is not None)
+    result["execution_time"] = round(seconds, 3)
+    result["tests"] = [
+        test for question in questions for test in _tests(question, entries.get(question.id))
+    ]
+    return result
 
 
 def ungraded_result(reason: str, instructor: str = "") -> JsonObject:
-    """The result where a grade could not finish: why, and what the instructor has to do.
+    """Return the result if a grade could not finish: the reason, and advice for the instructor.
 
-    There is no score anywhere: any number would be the student's zero.
+    It has no score: any number would be the student's zero.
     """
-    said = f"{_NOT_YOURS}\n\nWhy: {escape_text(reason) or 'unknown'}"
+    output = f"{_NOT_YOUR_FAULT}\n\nWhy: {escape_text(reason) or 'unknown'}"
     if instructor:
-        said += f"\n\nTo the instructor: {escape_text(instructor)}"
-    test = {"name": "NOT GRADED", "status": "failed", "output": said, **_TEXT}
-    return {**_FRAME, "output": f"NOT GRADED. {_NOT_YOURS}", "tests": [test]}
+        output += f"\n\nTo the instructor: {escape_text(instructor)}"
+    test = {"name": "NOT GRADED", "status": "failed", "output": output, **_TEXT}
+    return {**_FRAME, "output": f"NOT GRADED. {_NOT_YOUR_FAULT}", "tests": [test]}
 
 
 def _tests(question: AssignedQuestion, entry: ClassEntry | None) -> Iterator[JsonObject]:
-    """A test for each part that counts, or one where nothing was graded."""
+    """Give a test for each part that counts, or one if nothing was graded."""
     report = entry.report if entry is not None else None
     if report is None:
-        reason = escape_line(entry.hand_in.fault) if entry is not None else ""
-        ends = "txt" if question.is_text else "py"
-        said = reason or f"nothing handed in: expected a file {question.id}.{ends}"
+        suffix = "txt" if question.is_text else "py"
+        output = f"nothing handed in: expected a file {question.id}.{suffix}"
+        if entry is not None and entry.hand_in.fault:
+            output = escape_line(entry.hand_in.fault) or output
         part = PartResult(question.id, Verdict.FAIL, 0, question.of)
-        yield _test(question, question.id, part, said)
+        yield _test(question, question.id, part, output)
         return
-    shown = student_view(report, question.hidden)
-    failing = failing_required_checks(shown.report)
+    view = student_view(report, question.hidden)
     for number in question.parts:
         if number > len(report.parts):
             continue
         part = report.parts[number - 1]
-        ideas = list[str]()
-        said = ""
-        if part.verdict is Verdict.PASS:
-            said = "It passes."
-        elif part.verdict is Verdict.SKIPPED:
-            said = "Not asked yet: a part before it does not pass."
-        elif not failing or failing[0].part == number:
-            said = render_text(shown.feedback_blocks())
-            ideas = [] if report.unchanged else [i.id for i in shown.report.misconceptions]
-        elif names := [check.id for check in failing if check.part == number]:
-            said = f"Fails: {', '.join(names)}.\n"
-        said += HIDDEN_CHECK_NOTICE if number in shown.parts_failed_by_hidden_checks else ""
+        ideas: list[str] = []
+        if _has_first_failure(number, part, view) and not report.unchanged:
+            ideas = [idea.id for idea in view.report.misconceptions]
         name = f"{question.id}, part {number}" if len(question.parts) > 1 else question.id
-        yield _test(question, name, part, said.strip()) | {"tags": ideas}
+        yield _test(question, name, part, _part_output(number, part, view)) | {"tags": ideas}
 
 
-def _test(question: AssignedQuestion, name: str, part: PartResult, said: str) -> JsonObject:
+def _part_output(number: int, part: PartResult, view: StudentView) -> str:
+    output = ""
+    if part.verdict is Verdict.PASS:
+        output = "It passes."
+    elif part.verdict is Verdict.SKIPPED:
+        output = "Not asked yet: a part before it does not pass."
+    elif _has_first_failure(number, part, view):
+        output = render_text(view.feedback_blocks())
+    else:
+        failing = failing_required_checks(view.report)
+        names = [check.id for check in failing if check.part == number]
+        if names:
+            output = f"Fails: {', '.join(names)}.\n"
+    if number in view.parts_failed_by_hidden_checks:
+        output += HIDDEN_CHECK_NOTICE
+    return output.strip()
+
+
+def _has_first_failure(number: int, part: PartResult, view: StudentView) -> bool:
+    """Return True if the feedback on the whole report belongs to this part."""
+    if part.verdict in {Verdict.PASS, Verdict.SKIPPED}:
+        return False
+    failing = failing_required_checks(view.report)
+    return not failing or failing[0].part == number
+
+
+def _test(question: AssignedQuestion, name: str, part: PartResult, output: str) -> JsonObject:
     return {
         "name": name,
         "score": question.weighted_points(part.points),
         "max_score": question.weighted_points(part.of),
         "status": "passed" if part.verdict is Verdict.PASS else "failed",
-        "output": said,
+        "output": output,
         **_TEXT,
     }

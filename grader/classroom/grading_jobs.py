@@ -1,7 +1,7 @@
-"""Grading the programs of a class side by side: here, or on a Dask cluster.
+"""Grade the programs of a class in parallel, on this machine or on a Dask cluster.
 
-`grade_one` is a pure function that can be sent to any process.  What is the grader's fault is tried
-three times and is then a `fault`, never a verdict.
+`grade_one` can be sent to any process.  After an error of the grader, a grade is tried three times.
+Then the error becomes the `fault` of the grade, never a verdict.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from itertools import islice
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader import forms
 from grader.bank import load
@@ -30,161 +30,184 @@ from grader.explain.session import GradingSession
 from grader.grading.session import GradeOptions
 from grader.model.classroom import AssignedQuestion, ProgramGrade, SubmittedProgram
 from grader.model.errors import DrillError, GraderError, UsageError, to_machine_error
-from grader.model.limits import MAX_GRADE_SECONDS
+from grader.model.limits import GRADER_START_SECONDS, MAX_GRADE_SECONDS
 from grader.model.question import Question
-from grader.model.report import Verdict
+from grader.model.report import Report, Verdict
 from grader.model.version import __version__
 from grader.sandbox.scratch_folder import ScratchFolder
 
-MAX_TRIES = 3  # of a grade that is the grader's fault, before it is left for another day
-JOBS_PER_PROCESS = 2  # jobs for each process: one that it works on, and the next
+MAX_TRIES = 3  # of a grade after errors of the grader, before it is left for the next start
+JOBS_PER_PROCESS = 2  # one that it works on, and the next
 LEVELS = ("process", "limited", "strong")
-_LOOK = 5.0  # seconds after which a pool is looked at again: it may have grown
-_CONNECTING = 10.0  # seconds for a Dask scheduler to answer
-_MOST_AT_ONCE = 1000
-_ENDED = "the process that graded it ended, each time"
-_STARTING = 300.0  # seconds for a process to import the program
+_POOL_CHECK_SECONDS = 5.0  # until the size of a pool is read again: it may have grown
+_CONNECT_SECONDS = 10.0  # for a Dask scheduler to answer
+_MAX_THREADS = 1000
+_PROCESS_ENDED = "the process that graded it ended, each time"
 
 
 @dataclass(frozen=True, slots=True)
 class GradingJob:
-    """A program to be graded, and all that decides the outcome, so that it can be sent anywhere."""
+    """A program to grade, with everything that affects the result."""
 
     key: str
     question: AssignedQuestion
     program: SubmittedProgram
     seed: int
     level: str
-    stretch: bool = False  # whether what is only reported is measured
-    literal: bool = False  # whether answers that are texts are read literally
-    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # where no bank is reached
+    stretch: bool = False  # stretch checks run
+    literal: bool = False  # text answers are read literally
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # if no bank is reachable
 
 
 # In the process that grades.
 
-# Sessions that wait for the next program, as jobs come question by question: one for each thread,
+# Sessions that wait for the next program, since jobs are sorted by question: one for each thread,
 # of which Dask may have several.
 _idle: list[tuple[AssignedQuestion, GradingSession]] = []
 
 
 def grade_one(job: GradingJob) -> ProgramGrade:
-    """Grade one program: what it does becomes a verdict, whatever else goes wrong a `fault`."""
-    session: GradingSession | None = None
+    """Grade one program. An error of the grader becomes a `fault`."""
     try:
-        with suppress(IndexError):  # none waits
-            asked, session = _idle.pop()
-            sets = len(session.question.spec.given) or 1
-            if asked != job.question or job.seed % sets != session.question.number_set:
-                session.close()
-                session = None
-        question = job.question
-        if session is None:
-            loaded = _loaded(job)
-            asked_for = with_equal_points(loaded) if question.shared else loaded
-            session = GradingSession(asked_for, parts=question.parts)
-        form = forms.form_of(session.question.spec)
-        file = "your answers" if form.is_text else form.file  # which may have any name
+        session = _take_session(job)
         try:
-            report = session.grade(
-                job.program.main,
-                seed=job.seed,
-                filename=file,
-                options=GradeOptions(
-                    modules=job.program.modules,
-                    measures_stretch=job.stretch,
-                    lenient=True,
-                    literal=job.literal,
-                ),
-            )
+            report = _grade_in_session(job, session)
         except BaseException:
             session.close()  # its state is unknown
             raise
-        _idle.append((question, session))
-        if question.shared and report.unchanged:  # which passes some of its checks
-            parts = tuple(replace(part, points=0) for part in report.parts)
-            checks = tuple(replace(check, points=0) for check in report.checks)
-            report = replace(report, parts=parts, checks=checks)
+        _idle.append((job.question, session))
+        if job.question.shared and report.unchanged:
+            report = _without_points(report)
     except Exception as error:  # noqa: BLE001 - a bug of ours must not cost anybody a grade
-        return ProgramGrade(job.key, fault=_words(error))
+        return ProgramGrade(job.key, fault=_error_text(error))
+    fault = ""
     if report.verdict is Verdict.INVALID:
-        return ProgramGrade(job.key, report, report.message or f"the verdict is {report.verdict}")
-    if report.isolation and LEVELS.index(report.isolation) < LEVELS.index(job.level):
-        text = f"isolation: expected {job.level}, found {report.isolation}"
-        return ProgramGrade(job.key, report, f"{text}; drill doctor shows what this machine lacks")
-    return ProgramGrade(job.key, report)
+        fault = report.message or f"the verdict is {report.verdict}"
+    elif report.isolation and LEVELS.index(report.isolation) < LEVELS.index(job.level):
+        fault = (
+            f"isolation: expected {job.level}, found {report.isolation}; "
+            "drill doctor shows what this machine lacks"
+        )
+    return ProgramGrade(job.key, report, fault)
+
+
+def _take_session(job: GradingJob) -> GradingSession:
+    """Return the idle session if it fits the job, or else a new one."""
+    with suppress(IndexError):  # none is idle
+        assigned, session = _idle.pop()
+        sets = len(session.question.spec.given) or 1
+        if assigned == job.question and job.seed % sets == session.question.number_set:
+            return session
+        session.close()
+    question = _load_question(job)
+    if job.question.shared:
+        question = with_equal_points(question)
+    return GradingSession(question, parts=job.question.parts)
+
+
+def _grade_in_session(job: GradingJob, session: GradingSession) -> Report:
+    form = forms.form_of(session.question.spec)
+    return session.grade(
+        job.program.main,
+        seed=job.seed,
+        filename="your answers" if form.is_text else form.file,  # the real name may be any
+        options=GradeOptions(
+            modules=job.program.modules,
+            measures_stretch=job.stretch,
+            lenient=True,
+            literal=job.literal,
+        ),
+    )
+
+
+def _without_points(report: Report) -> Report:
+    """Return the report of an unchanged starter, which passes some checks but earns nothing."""
+    return replace(
+        report,
+        parts=tuple(replace(part, points=0) for part in report.parts),
+        checks=tuple(replace(check, points=0) for check in report.checks),
+    )
 
 
 def with_equal_points(question: Question) -> Question:
-    """A question whose parts give equal points to their checks, where its author gave none.
+    """Return a question whose checks have equal points if the author gave none to those of a part.
 
-    Whole points: the first checks have one more where they do not divide.  A part with more checks
-    than points is worth all or nothing.
+    Points are integers: the first checks have one more if they do not divide. A part with more
+    checks than points is worth all or nothing.
     """
     parts = []
     for part in question.spec.parts:
-        deciding = [check.id for check in part.checks if not check.stretch]
-        each, more = divmod(part.points, len(deciding) or 1)
-        if each and not any(check.points for check in part.checks):
-            worth = {name: each + (at < more) for at, name in enumerate(deciding)}
-            checks = [c.model_copy(update={"points": worth.get(c.id)}) for c in part.checks]
+        required = [check.id for check in part.checks if not check.stretch]
+        points_each, remainder = divmod(part.points, len(required) or 1)
+        if points_each and not any(check.points for check in part.checks):
+            points = {}
+            for number, check_id in enumerate(required):
+                points[check_id] = points_each + 1 if number < remainder else points_each
+            checks = [
+                check.model_copy(update={"points": points.get(check.id)}) for check in part.checks
+            ]
             part = part.model_copy(update={"checks": checks})
         parts.append(part)
     return replace(question, spec=question.spec.model_copy(update={"parts": parts}))
 
 
-def _loaded(job: GradingJob) -> Question:
-    """Load a job's question, and refuse one that is another here, or runs on other libraries."""
-    asked = job.question
+def _load_question(job: GradingJob) -> Question:
+    """Load a job's question; DrillError if it or the libraries differ from those of the job."""
+    assigned = job.question
     with ExitStack() as stack:
-        bank = Path(asked.bank)
+        bank = Path(assigned.bank)
         if job.files:
             bank = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="drill-bank-")))
             for name, content in job.files.items():
                 (bank / name).parent.mkdir(parents=True, exist_ok=True)
                 (bank / name).write_bytes(content)
-        question = load([bank], asked.id, job.seed)
-    if question.digest != asked.digest:
-        raise DrillError(f"{asked.id} was changed since grading began: start it again")
-    here = library_versions(asked.libraries)
-    there = asked.libraries
-    if wrong := [name for name in there if here[name] != there[name]]:
-        text = "; ".join(f"expected {n} {there[n]}, found {here[n]}" for n in wrong)
-        raise DrillError(f"{os.uname().nodename} has other versions: {text}")
+        question = load([bank], assigned.id, job.seed)
+    if question.digest != assigned.digest:
+        raise DrillError(f"{assigned.id} was changed since grading began: start it again")
+    installed = library_versions(assigned.libraries)
+    differences = [
+        f"expected {name} {version}, found {installed[name]}"
+        for name, version in assigned.libraries.items()
+        if installed[name] != version
+    ]
+    if differences:
+        raise DrillError(f"{os.uname().nodename} has other versions: {'; '.join(differences)}")
     return question
 
 
 def library_versions(names: Iterable[str]) -> dict[str, str]:
-    """Return the versions of Python, drill and libraries in this process, "none" of others."""
-    found = {"python": platform.python_version(), "drill": __version__}
+    """Return the versions of Python, drill and libraries in this process; "none" if missing."""
+    versions = {"python": platform.python_version(), "drill": __version__}
     for name in names:
         with suppress(metadata.PackageNotFoundError):
-            found[name] = found.get(name) or metadata.version(name)
-    return {name: found.get(name, "none") for name in names}
+            versions[name] = versions.get(name) or metadata.version(name)
+    return {name: versions.get(name, "none") for name in names}
 
 
-# In the process that has them graded.
+# In the process that asks for grades.
 
 
 def grade_all(
     jobs: Iterable[GradingJob], pool: LocalPool | DaskPool
 ) -> Generator[ProgramGrade, None, None]:
-    """Grade jobs, and give each outcome as it comes.
+    """Grade jobs, and give each grade when it is finished.
 
-    Few jobs are taken at a time, so that it needs no more memory for many. GraderError if no
-    process can be started.
+    Only a few jobs are in memory at a time. GraderError if no process can be started.
     """
-    todo = iter(jobs)
+    waiting = iter(jobs)
     running = set[Future[ProgramGrade]]()
-    # The threads, and so the processes that they start, do not hear an interrupt.
+    # The threads, and so the processes that they start, do not receive an interrupt.
     mask = (signal.SIG_BLOCK, {signal.SIGINT})
-    threads = ThreadPoolExecutor(_MOST_AT_ONCE, "", signal.pthread_sigmask, mask)
+    threads = ThreadPoolExecutor(_MAX_THREADS, "", signal.pthread_sigmask, mask)
     try:
         while True:
-            room = max(0, JOBS_PER_PROCESS * max(1, pool.size) - len(running))
-            running |= {threads.submit(_tried, job, pool) for job in islice(todo, room)}
+            free = max(0, JOBS_PER_PROCESS * max(1, pool.size) - len(running))
+            running |= {
+                threads.submit(_grade_with_retries, job, pool) for job in islice(waiting, free)
+            }
             if not running:
                 break
-            done, running = wait(running, timeout=_LOOK, return_when=FIRST_COMPLETED)
+            done, running = wait(running, timeout=_POOL_CHECK_SECONDS, return_when=FIRST_COMPLETED)
             for future in done:
                 yield future.result()
     finally:
@@ -192,88 +215,101 @@ def grade_all(
         threads.shutdown(wait=True, cancel_futures=True)
 
 
-def _tried(job: GradingJob, pool: LocalPool | DaskPool) -> ProgramGrade:
-    for tried in range(1, MAX_TRIES + 1):
+def _grade_with_retries(job: GradingJob, pool: LocalPool | DaskPool) -> ProgramGrade:
+    for attempt in range(1, MAX_TRIES + 1):
         try:
-            graded = pool.grade(job)
+            grade = pool.grade(job)
         except NotStartedError as error:
-            graded = ProgramGrade(job.key, fault=_ENDED)
-            if tried == MAX_TRIES:
-                text = "no process that grades can be started"
-                hint = "drill doctor shows what this machine lacks"
-                raise GraderError(text, hint=hint) from error
+            grade = ProgramGrade(job.key, fault=_PROCESS_ENDED)
+            if attempt == MAX_TRIES:
+                raise GraderError(
+                    "no process that grades can be started",
+                    hint="drill doctor shows what this machine lacks",
+                ) from error
         except EOFError:
-            graded = ProgramGrade(job.key, fault=_ENDED)
+            grade = ProgramGrade(job.key, fault=_PROCESS_ENDED)
         except DrillError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever a cluster raises
-            graded = ProgramGrade(job.key, fault=_words(error))
-        if graded.is_final or pool.size == 0:
+        except Exception as error:  # noqa: BLE001 - a cluster may raise anything
+            grade = ProgramGrade(job.key, fault=_error_text(error))
+        if grade.is_final or pool.size == 0:
             break
-    return graded
+    return grade
 
 
 class NotStartedError(EOFError):
     """A process that grades ended before it took a job."""
 
 
-class LocalPool:
-    """Processes of this machine, started afresh, each with sessions of its own.
+class _GradingProcess(NamedTuple):
+    """A process of a local pool, and the pipe to it."""
 
-    `size` is how many grade at once, 0 where the pool was closed; `grade` may be called in any
-    thread, and raises EOFError where the process that graded ended.
+    pipe: Connection
+    process: subprocess.Popen[bytes]
+
+
+class LocalPool:
+    """Processes of this machine that keep sessions open.
+
+    `size` is how many grade at once, 0 if the pool was closed. `grade` may be called in any thread,
+    and raises EOFError if the process that graded ended.
     """
 
     def __init__(self, size: int) -> None:
         self.size = size
         self._scratch = ScratchFolder()  # holds what these processes leave when they are killed
-        self._free: SimpleQueue[tuple[Connection, subprocess.Popen[bytes]] | None] = SimpleQueue()
+        self._free: SimpleQueue[_GradingProcess | None] = SimpleQueue()  # None: not started yet
         self._started: list[subprocess.Popen[bytes]] = []
         for _ in range(size):
             self._free.put(None)
 
     def grade(self, job: GradingJob) -> ProgramGrade:
-        one = self._free.get()
+        worker = self._free.get()
         try:
             if not self.size:  # closed meanwhile
                 raise EOFError
-            pipe, _ = one = one or self._start()
-            pipe.send(job)
-            if not pipe.poll(MAX_GRADE_SECONDS):
+            if worker is None:
+                worker = self._start()
+            worker.pipe.send(job)
+            if not worker.pipe.poll(MAX_GRADE_SECONDS):
                 raise EOFError
-            found: ProgramGrade = pipe.recv()
+            grade: ProgramGrade = worker.pipe.recv()
         except (EOFError, OSError) as error:
-            if one is not None:
-                _end(one[1])
-                one = None
-            raise (error if isinstance(error, EOFError) else EOFError()) from error
+            if worker is not None:
+                _end(worker.process)
+                worker = None
+            if isinstance(error, EOFError):
+                raise
+            raise EOFError from error
         finally:
-            self._free.put(one)
-        return found
+            self._free.put(worker)
+        return grade
 
-    def _start(self) -> tuple[Connection, subprocess.Popen[bytes]]:
+    def _start(self) -> _GradingProcess:
         """Start a process that grades.
 
         It is isolated: the current folder, which may be that of the submissions, is not on its
         path. `multiprocessing` would put it there. Its standard input ends when this process does.
         """
-        pipe, theirs = Pipe()
-        with theirs:
-            given = (str(theirs.fileno()), str(self._scratch.root), *filter(None, sys.path))
+        pipe, child_pipe = Pipe()
+        with child_pipe:
+            descriptor = child_pipe.fileno()
+            paths = filter(None, sys.path)
+            arguments = [str(descriptor), str(self._scratch.root), *paths]
             process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _SERVE, *given],
+                [sys.executable, "-I", "-c", _SERVE, *arguments],
                 stdin=subprocess.PIPE,
-                pass_fds=[theirs.fileno()],
+                pass_fds=[descriptor],
             )
         self._started.append(process)
         try:
-            if not pipe.poll(_STARTING):
+            if not pipe.poll(GRADER_START_SECONDS):
                 raise EOFError
             pipe.recv()
         except (EOFError, OSError) as error:
             _end(process)
             raise NotStartedError from error
-        return pipe, process
+        return _GradingProcess(pipe, process)
 
     def close(self) -> None:
         self.size = 0
@@ -282,7 +318,7 @@ class LocalPool:
         self._scratch.remove()
 
 
-# The path of the process that starts it, so that the same program and libraries are found.
+# With the path of the process that starts it, the same program and libraries are found.
 _SERVE = (
     "import sys; sys.path[:] = sys.argv[3:]; "
     "from grader.classroom.grading_jobs import serve; serve(int(sys.argv[1]), sys.argv[2])"
@@ -299,10 +335,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def serve(descriptor: int, folder: str) -> None:
     """Grade each job that comes through a pipe, until the other end is closed.
 
-    Temporary files are in a folder.
+    Temporary files are in the folder.
     """
     tempfile.tempdir = folder
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's, for the one that started it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the process that started it
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_parent, daemon=True).start()
     pipe = Connection(descriptor)
@@ -315,67 +351,70 @@ def serve(descriptor: int, folder: str) -> None:
 
 
 def _end_with_parent() -> None:
-    os.read(0, 1)  # the parent writes nothing: this returns when it is gone
+    os.read(0, 1)  # the parent writes nothing: this returns when it has ended
     os._exit(1)
 
 
 class DaskPool:
-    """The workers of a Dask cluster; those that come or go while a class is graded count too."""
+    """The workers of a Dask cluster, also those that come or go while a class is graded."""
 
     def __init__(self, address: str, files: Mapping[str, Mapping[str, bytes]]) -> None:
-        """Connect to a scheduler; `files` are those of each question: workers share no folder."""
+        """Connect to a scheduler; workers receive the files of each question, by its id."""
         try:
             import distributed
         except ImportError as error:
-            hint = "pip install 'drill-dl[dask]'"
             raise UsageError(
-                "--scheduler needs distributed, which is not installed", hint=hint
+                "--scheduler needs distributed, which is not installed",
+                hint="pip install 'drill-dl[dask]'",
             ) from error
         self._address = address
         self._files = files
         self._closed = False
         untyped: Any = distributed
         try:
-            self._client = untyped.Client(address, timeout=_CONNECTING, set_as_default=False)
-        except Exception as error:  # nobody answers; an address that is none; TLS not set up
-            text = f"--scheduler: no Dask scheduler answers at {address}"
-            hint = f"is it running, and can it be reached from here? ({_words(error)})"
-            raise UsageError(text, hint=hint) from error
+            self._client = untyped.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
+        except Exception as error:  # no answer, an invalid address, or TLS is not set up
+            raise UsageError(
+                f"--scheduler: no Dask scheduler answers at {address}",
+                hint=f"is it running, and can it be reached from here? ({_error_text(error)})",
+            ) from error
 
     @property
     def size(self) -> int:
-        """Threads of all workers; 1 where there is none yet: a job then waits for the first."""
+        """Threads of all workers; 1 if there is none yet: a job then waits for the first."""
         if self._closed:
             return 0
-        threads = 1
-        with suppress(Exception):  # what is wrong shows where a job is submitted
-            threads = max(1, sum(self._client.nthreads().values()))
-        return threads
+        with suppress(Exception):  # the error shows when a job is submitted
+            threads: int = sum(self._client.nthreads().values())
+            return max(1, threads)
+        return 1
 
     def grade(self, job: GradingJob) -> ProgramGrade:
-        """Grade one program on a worker; Dask itself tries again where one ends."""
-        sent = replace(job, files=self._files[job.question.id])
+        """Grade one program on a worker; Dask itself retries if a worker ends."""
+        complete_job = replace(job, files=self._files[job.question.id])
         try:
-            # Not pure: a program that is graded again is computed again.
-            found: ProgramGrade = self._client.submit(grade_one, sent, pure=False).result()
+            # With `pure`, Dask would not compute the same program again.
+            future = self._client.submit(grade_one, complete_job, pure=False)
+            grade: ProgramGrade = future.result()
         except Exception as error:
             if type(error).__name__ == "KilledWorker":
                 raise EOFError from error
             if self._client.status != "running" and not self._closed:
-                text = f"the Dask scheduler at {self._address} was lost"
-                hint = "what was graded is kept: begun again, it goes on from there"
-                raise UsageError(text, hint=hint) from error
+                raise UsageError(
+                    f"the Dask scheduler at {self._address} was lost",
+                    hint="what was graded is kept: begun again, it goes on from there",
+                ) from error
             raise
-        return found
+        return grade
 
     def close(self) -> None:
-        """Cancel what is going on, and leave the cluster as it was."""
+        """Cancel the running jobs, and leave the cluster as it was."""
         self._closed = True
-        with suppress(Exception):  # a scheduler that is gone
-            self._client.close(timeout=_CONNECTING)
+        with suppress(Exception):  # the scheduler has ended
+            self._client.close(timeout=_CONNECT_SECONDS)
 
 
-def _words(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     error = to_machine_error(error) or error
     if isinstance(error, DrillError):
         return error.message

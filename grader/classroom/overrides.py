@@ -1,6 +1,6 @@
 """`overrides.csv` in a folder of results: points that a teacher gives by hand.
 
-They are read with the grades and never written, so that they outlive every grade.
+The file is read with the grades and never written, so that grading again keeps the points.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from pathlib import Path
 from grader.bank.bank_files import read_regular_file
 from grader.model.classroom import ClassSettings, Override
 from grader.model.errors import BankError, UsageError, did_you_mean
+from grader.model.limits import MAX_CLASS_TABLE_BYTES
 
 OVERRIDES = "overrides.csv"
 _COLUMNS = ("student", "question", "points", "note")
-NO_FILE_NOTE = "nothing handed in"  # how a note begins for who has no other row
-_MOST = 4_000_000  # bytes
+NO_FILE_NOTE = "nothing handed in"  # start of the note on a student without a submission
 
 
 class ClassFileError(UsageError):
-    """A class.yaml or overrides.csv is wrong; `problems` has every fault, `excerpt` a line."""
+    """An error in class.yaml or overrides.csv; it lists all problems, with an excerpt of one."""
 
     def __init__(self, error: BankError) -> None:
         super().__init__(error.problems[0])
@@ -31,65 +31,75 @@ class ClassFileError(UsageError):
 
 
 def read_overrides(
-    folder: Path, terms: ClassSettings, students: Collection[str]
+    folder: Path, settings: ClassSettings, students: Collection[str]
 ) -> dict[tuple[str, str], Override]:
-    """Return points by hand, by student and question; none where there is no such file."""
+    """Return points by hand, by student and question; none if there is no such file."""
     path = folder / OVERRIDES
-    found = dict[tuple[str, str], Override]()
+    overrides = dict[tuple[str, str], Override]()
     if not path.exists():
-        return found
-    most = {one.id: one.of for one in terms.questions}
-    faults: list[str] = []
-    for line, row in _rows(path, faults):
+        return overrides
+    max_points = {question.id: question.of for question in settings.questions}
+    problems: list[str] = []
+    for line, row in _rows(path, problems):
         student, question, points, note = (row[name].strip() for name in _COLUMNS)
-        wrong = ""
+        problem = ""
         if student not in students and not note.casefold().startswith(NO_FILE_NOTE):
-            wrong = f"no student {student!r} handed anything in, and the note does not begin with "
-            wrong += f"{NO_FILE_NOTE!r}{did_you_mean(student, students)}"
-        elif question not in most:
-            wrong = f"no question {question!r} is asked{did_you_mean(question, most)}"
-        elif not re.fullmatch("[0-9]{1,9}", points) or int(points) > most[question]:
-            wrong = f"expected whole points from 0 to {most[question]}, found {points[:20]!r}"
-        elif (student, question) in found:
-            wrong = f"expected one line for {student} and {question}, found another"
-        if wrong:
-            faults.append(f"{path}:{line}: {wrong}")
+            problem = (
+                f"no student {student!r} handed anything in, and the note does not begin with "
+                f"{NO_FILE_NOTE!r}{did_you_mean(student, students)}"
+            )
+        elif question not in max_points:
+            problem = f"no question {question!r} is asked{did_you_mean(question, max_points)}"
+        elif not re.fullmatch("[0-9]{1,9}", points) or int(points) > max_points[question]:
+            limit = max_points[question]
+            problem = f"expected whole points from 0 to {limit}, found {points[:20]!r}"
+        elif (student, question) in overrides:
+            problem = f"expected one line for {student} and {question}, found another"
+        if problem:
+            problems.append(f"{path}:{line}: {problem}")
         else:
-            found[student, question] = Override(int(points), note)
-    if faults:
-        raise ClassFileError(BankError(faults[0], problems=faults))
-    return found
+            overrides[student, question] = Override(int(points), note)
+    if problems:
+        raise ClassFileError(BankError(problems[0], problems=problems))
+    return overrides
 
 
-def _rows(path: Path, faults: list[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Give each row by column, with the number of its last line; what is empty is passed over.
+def _rows(path: Path, problems: list[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Give each row by column, with the number of its last line, but no empty row.
 
-    Rows of another length, and the end of the file from a row on that is no CSV, join the `faults`.
+    Rows of another length, and the point from which on the file is no CSV, join the problems.
     """
-    try:
-        text = read_regular_file(path, _MOST)[0].decode("utf-8-sig")
-    except UnicodeDecodeError as fault:
-        line = fault.object[: fault.start].count(b"\n") + 1
-        raise UsageError(
-            f"{path}:{line}: expected UTF-8, found the byte 0x{fault.object[fault.start]:02x}",
-            hint="save it as CSV UTF-8",
-        ) from None
-    except OSError as fault:
-        raise UsageError(f"{path}: cannot be read: {fault.strerror}") from fault
-    first = text.partition("\n")[0]
-    separator = ";" if ";" in first and "," not in first else ","  # as some spreadsheets write it
+    text = _read_text(path)
+    first_line = text.partition("\n")[0]
+    separator = ","
+    if ";" in first_line and "," not in first_line:  # as some spreadsheets write it
+        separator = ";"
     rows = csv.reader(io.StringIO(text), delimiter=separator, strict=True)
     try:
-        head = [name.strip().lower() for name in next(rows, [])]
-        if sorted(head) not in (sorted(_COLUMNS), sorted(_COLUMNS[:3])):
-            listed = ", ".join(head) or "nothing"
-            raise UsageError(f"{path}:1: expected {', '.join(_COLUMNS)}, found {listed}")
+        header = [name.strip().lower() for name in next(rows, [])]
+        if sorted(header) not in (sorted(_COLUMNS), sorted(_COLUMNS[:3])):
+            columns = ", ".join(header) or "nothing"
+            raise UsageError(f"{path}:1: expected {', '.join(_COLUMNS)}, found {columns}")
         for row in rows:
-            if any(cell.strip() for cell in row):
-                if len(row) != len(head):
-                    text = f"expected {len(head)} cells, found {len(row)}"
-                    faults.append(f"{path}:{rows.line_num}: {text}")
-                    continue
-                yield rows.line_num, {"note": "", **dict(zip(head, row, strict=True))}
-    except csv.Error as fault:
-        faults.append(f"{path}:{rows.line_num}: expected CSV: {fault}")
+            if not any(cell.strip() for cell in row):
+                continue
+            if len(row) == len(header):
+                yield rows.line_num, {"note": "", **dict(zip(header, row, strict=True))}
+            else:
+                problem = f"expected {len(header)} cells, found {len(row)}"
+                problems.append(f"{path}:{rows.line_num}: {problem}")
+    except csv.Error as error:
+        problems.append(f"{path}:{rows.line_num}: expected CSV: {error}")
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return read_regular_file(path, MAX_CLASS_TABLE_BYTES)[0].decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise UsageError(
+            f"{path}:{line}: expected UTF-8, found the byte 0x{error.object[error.start]:02x}",
+            hint="save it as CSV UTF-8",
+        ) from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error

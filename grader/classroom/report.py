@@ -1,12 +1,11 @@
-"""What follows from all grades of a class, and how whoever teaches it is shown that.
+"""Findings on a class from all its grades, and how the instructor sees them.
 
-An idea counts as held where the report asserts it: it gives exactly the student's numbers, alone or
-with another one.  What fits only a part is counted apart.  The starter as it was handed out holds
-its ideas by design, so whoever hands it in unchanged counts for none.
+A student holds an idea if the report asserts it: alone or together with another idea, it gives
+exactly the student's results.  An idea that fits only a part is counted separately.  The starter
+contains its ideas by design, so whoever hands it in unchanged counts for none.
 
-The page of HTML stands alone: nothing is fetched, and its policy lets one script run, ours, which
-finds students.  Every text in it goes through the renderers of blocks, which let none act or be
-read as markup.
+The HTML page stands alone: it fetches nothing, and its policy lets one script run, which finds
+students.  Every text in it goes through the renderers of blocks, so that it is shown as text only.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from statistics import fmean, median
 
 from grader.model.classroom import AssignedQuestion, ClassEntry, ClassSettings, round_points
 from grader.model.number_format import format_count
-from grader.model.report import UNREADABLE_TYPE, Report, Verdict
+from grader.model.report import UNREADABLE_TYPE, IdeaMatch, Report, Verdict
 from grader.reports import sentences
 from grader.reports.blocks import (
     BlankLine,
@@ -39,32 +38,34 @@ from grader.reports.grade import student_feedback_blocks
 from grader.reports.html import html_page
 from grader.reports.text_layout import escape_line
 
-SHOWN_DIGITS = 8  # of a digest that are shown
-_OTHERWISE = {"state", "rule", "class"}  # kinds of explanations that name no listed idea
+SHOWN_DIGITS = 8  # of a digest
+_UNLISTED_KINDS = {"state", "rule", "class"}  # of explanations that name no listed idea
 
 
 class AnswerStatus(StrEnum):
-    """Where a student stands with a question: exactly one of these."""
+    """The state of a student's answer to a question."""
 
     PASSED = "passed"
     IDEA = "holds a listed idea"
     EXPLAINED = "wrong, explained otherwise"  # by a rule, state or a class of cases
     UNEXPLAINED = "wrong, unexplained"
-    STOPPED = "stopped, no idea is known"  # raised, or ran into a limit
+    STOPPED = "stopped, no idea is known"  # by an exception or a limit
     STARTER = "starter, unchanged"
-    UNANSWERED = "not answered"  # the lines that fail are open, or could not be read
+    UNANSWERED = "not answered"  # the lines that fail are empty, or could not be read
     NO_ANSWER = "no answer in the file"
-    NOT_GRADED = "not graded"  # yet, or for a reason that is the grader's
+    NOT_GRADED = "not graded"  # yet, or because of the grader
     MISSING = "nothing handed in"
 
 
-_UNKNOWN = (AnswerStatus.EXPLAINED, AnswerStatus.UNEXPLAINED, AnswerStatus.STOPPED)
-JUDGED_STATUSES = (AnswerStatus.PASSED, AnswerStatus.IDEA, *_UNKNOWN, AnswerStatus.UNANSWERED)
+_WITHOUT_IDEA = (AnswerStatus.EXPLAINED, AnswerStatus.UNEXPLAINED, AnswerStatus.STOPPED)
+JUDGED_STATUSES = (
+    AnswerStatus.PASSED, AnswerStatus.IDEA, *_WITHOUT_IDEA, AnswerStatus.UNANSWERED
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class StudentResult:
-    """What is known of one student and one question."""
+    """Result of one student for one question."""
 
     question: str  # id
     standing: AnswerStatus
@@ -72,122 +73,140 @@ class StudentResult:
     verdict: str = "nothing handed in"
     late: bool = False
     note: str = ""  # why it is not graded, has no program, or has other points than it earned
-    by_hand: bool = False  # whether its points are a teacher's
-    unread: bool = False  # whether lines of its answers could not be read
+    by_hand: bool = False  # the points are a teacher's
+    unread: bool = False  # lines of its answers could not be read
     ideas: tuple[str, ...] = ()  # listed ones that it holds
-    group: str = ""  # of equal wrong results that no idea explains: the first digits
-    cause: str = ""  # why nothing of it could be run, in a few words
+    group: str = ""  # first digits of the group of equal wrong results without an idea
+    cause: str = ""  # why nothing of it could run, in a few words
 
 
 @dataclass(slots=True)
 class StudentSummary:
-    """One student: a result for each question, in their order."""
+    """One student, with a result for each question, in the order of the questions."""
 
     id: str
     results: tuple[StudentResult, ...] = ()
-    points: float | None = None  # with weights; None while something of it is not graded
-    so_far: float = 0  # of what is graded
+    points: float | None = None  # with weights; None if an answer is not graded yet
+    so_far: float = 0  # points of the graded answers
     name: str = ""
     email: str = ""
 
 
 @dataclass(slots=True)
 class ClassIdea:
-    """A listed idea that somebody holds in what counts."""
+    """A listed idea that a student's counting file shows."""
 
     id: str
     line: str  # the first sentence of its feedback
     students: list[str] = field(default_factory=list)  # who holds it
-    share: float = 0.0  # of those whose file was graded and is not the unchanged starter
-    unsure: list[str] = field(default_factory=list)  # it fits a part of what is wrong, no more
+    share: float = 0.0  # of the judged students
+    unsure: list[str] = field(default_factory=list)  # students whose results it fits in part
 
 
 @dataclass(slots=True)
 class AnswerGroup:
-    """Wrong results that are equal to each other, to the last case, and that no idea explains."""
+    """Wrong answers with equal results in every case, which no idea explains."""
 
     question: str
-    handle: str  # the first digits of the digest of what is wrong
-    sentence: str  # what the first failing check says
-    also: tuple[str, ...] = ()  # what else is known
+    handle: str  # first digits of the digest of the results
+    sentence: str  # on the first failing check
+    also: tuple[str, ...] = ()  # other explanations
     students: list[str] = field(default_factory=list)
-    files: int = 0  # how many of the students' files differ
+    files: int = 0  # number of different files
 
 
 @dataclass(slots=True)
 class QuestionFindings:
-    """What the class shows of one question."""
+    """Findings on one question."""
 
     question: AssignedQuestion
     standings: dict[AnswerStatus, int] = field(
         default_factory=lambda: dict.fromkeys(AnswerStatus, 0)
     )
-    ideas: list[ClassIdea] = field(default_factory=list)  # the commonest first
+    ideas: list[ClassIdea] = field(default_factory=list)  # the most common first
     judged: int = 0  # students whose file was graded and is not the unchanged starter
     groups: list[AnswerGroup] = field(default_factory=list)  # the largest first
 
 
 @dataclass(frozen=True, slots=True)
 class ClassFindings:
-    """What follows from all grades of a class."""
+    """Findings on a class."""
 
     terms: ClassSettings
     students: tuple[StudentSummary, ...]
     questions: tuple[QuestionFindings, ...]
-    of: float  # points, with weights
-    mean: float | None  # of the points of those who are graded throughout
+    of: float  # maximum points, with weights
+    mean: float | None  # points of the students who are graded completely
     median: float | None
-    scores: Mapping[str, int]  # students graded throughout, by their share of all points
+    scores: Mapping[str, int]  # number of these students, by their share of all points
     aside: tuple[tuple[str, str], ...] = ()  # files that are no student's answer, and why
 
 
-def class_findings(terms: ClassSettings, entries: Iterable[ClassEntry]) -> ClassFindings:
-    """Return what follows from what counts of each student and question, student by student."""
-    questions = {one.id: QuestionFindings(one) for one in terms.questions}
-    students, different = [], set[tuple[str, str]]()  # handle of a group, sha256
-    for id_, group in groupby(entries, key=lambda entry: entry.hand_in.student):
-        student = StudentSummary(id_)
+def class_findings(settings: ClassSettings, entries: Iterable[ClassEntry]) -> ClassFindings:
+    """Return the findings from the counting entries, which are sorted by student."""
+    questions = {question.id: QuestionFindings(question) for question in settings.questions}
+    seen_files = set[tuple[str, str]]()  # handle of a group, sha256
+    students = []
+    for student_id, group in groupby(entries, key=lambda entry: entry.hand_in.student):
+        student = StudentSummary(student_id)
         results = {
-            one.id: StudentResult(one.id, AnswerStatus.MISSING, 0) for one in terms.questions
+            question: StudentResult(question, AnswerStatus.MISSING, 0) for question in questions
         }
         for entry in group:
-            results[entry.question.id] = _result(entry, questions[entry.question.id], different)
+            question_id = entry.question.id
+            results[question_id] = _add_result(entry, questions[question_id], seen_files)
             student.name = student.name or entry.hand_in.name
             student.email = student.email or entry.hand_in.email
         student.results = tuple(results.values())
-        earned = (one.weighted_points(results[one.id].points or 0) for one in terms.questions)
+        earned = (
+            question.weighted_points(results[question.id].points or 0)
+            for question in settings.questions
+        )
         student.so_far = round_points(sum(earned))
-        graded = all(one.points is not None for one in student.results)
-        student.points = student.so_far if graded else None
+        if all(result.points is not None for result in student.results):
+            student.points = student.so_far
         students.append(student)
-    for at, question in enumerate(questions.values()):
-        question.standings |= Counter(one.results[at].standing for one in students)
-        question.judged = sum(question.standings[one] for one in JUDGED_STATUSES)
-        for idea in question.ideas:
-            idea.share = len(idea.students) / question.judged
-        question.ideas.sort(key=lambda one: (-len(one.students), one.id))
-        question.groups.sort(key=lambda one: (-len(one.students), one.handle))
-    students.sort(key=lambda one: (one.id.casefold(), one.id))
-    known = [one.points for one in students if one.points is not None]
-    tenths = Counter(
-        min(10, int(10 * one / terms.max_points + 1e-9)) if terms.max_points else 0 for one in known
-    )
-    labels = [*(f"{n * 10} to {n * 10 + 10} %" for n in range(10)), "100 %"]
+    for number, findings in enumerate(questions.values()):
+        _count_statuses(findings, [student.results[number] for student in students])
+    students.sort(key=lambda student: (student.id.casefold(), student.id))
+    points = [student.points for student in students if student.points is not None]
     return ClassFindings(
-        terms,
-        tuple(students),
-        tuple(questions.values()),
-        terms.max_points,
-        mean=fmean(known) if known else None,
-        median=median(known) if known else None,
-        scores={label: tenths[n] for n, label in enumerate(labels)} if known else {},
+        terms=settings,
+        students=tuple(students),
+        questions=tuple(questions.values()),
+        of=settings.max_points,
+        mean=fmean(points) if points else None,
+        median=median(points) if points else None,
+        scores=_count_by_share(points, settings.max_points),
     )
+
+
+def _count_statuses(findings: QuestionFindings, results: Iterable[StudentResult]) -> None:
+    """Count the results of a question by status, and sort its ideas and groups."""
+    findings.standings |= Counter(result.standing for result in results)
+    findings.judged = sum(findings.standings[status] for status in JUDGED_STATUSES)
+    for idea in findings.ideas:
+        idea.share = len(idea.students) / findings.judged
+    findings.ideas.sort(key=lambda idea: (-len(idea.students), idea.id))
+    findings.groups.sort(key=lambda group: (-len(group.students), group.handle))
+
+
+def _count_by_share(points: Sequence[float], max_points: float) -> dict[str, int]:
+    """Return the number of students for each tenth of the maximum points."""
+    if not points:
+        return {}
+    tenths = Counter[int]()
+    for earned in points:
+        tenth = int(10 * earned / max_points + 1e-9) if max_points else 0
+        tenths[min(10, tenth)] += 1
+    labels = [*(f"{tenth * 10} to {tenth * 10 + 10} %" for tenth in range(10)), "100 %"]
+    return {label: tenths[tenth] for tenth, label in enumerate(labels)}
 
 
 def answer_status(entry: ClassEntry) -> AnswerStatus:
-    """Return where a student stands with a question."""
+    """Return the status of a student's answer."""
     report = entry.report
-    if not entry.hand_in.path:  # it has points by hand, no more
+    if not entry.hand_in.path:  # it only has points by hand
         return AnswerStatus.MISSING
     if entry.hand_in.fault:
         return AnswerStatus.NO_ANSWER
@@ -199,7 +218,7 @@ def answer_status(entry: ClassEntry) -> AnswerStatus:
         return AnswerStatus.STARTER
     if certain_ideas(report):
         return AnswerStatus.IDEA
-    if any(one.kind in _OTHERWISE for one in report.explanations):
+    if any(explanation.kind in _UNLISTED_KINDS for explanation in report.explanations):
         return AnswerStatus.EXPLAINED
     failing = sentences.failing_required_checks(report)
     if failing and all(check.message.endswith(" no answer yet") for check in failing):
@@ -208,44 +227,84 @@ def answer_status(entry: ClassEntry) -> AnswerStatus:
 
 
 def certain_ideas(report: Report) -> tuple[str, ...]:
-    """Return the listed ideas that a report says are held: exactly, or as two together."""
-    together = any(e.kind == "pair" for e in report.explanations) and len(report.misconceptions) > 1
-    return tuple(one.id for one in report.misconceptions if one.exact or together)
+    """Return the listed ideas that a report asserts: by an exact match, or as a pair."""
+    is_pair = any(explanation.kind == "pair" for explanation in report.explanations)
+    is_pair = is_pair and len(report.misconceptions) > 1
+    return tuple(idea.id for idea in report.misconceptions if idea.exact or is_pair)
 
 
-def _result(
-    entry: ClassEntry, question: QuestionFindings, different: set[tuple[str, str]]
+def _add_result(
+    entry: ClassEntry, findings: QuestionFindings, seen_files: set[tuple[str, str]]
 ) -> StudentResult:
-    """Return what is known of what a student handed in, and count it for its question."""
-    stands = answer_status(entry)
-    student = entry.hand_in.student
+    """Return the result of a submission, and add its ideas and group to the question's."""
+    status = answer_status(entry)
     report = entry.report
     result = StudentResult(
-        entry.question.id, stands, entry.points, entry.verdict, entry.late, entry.note,
-        entry.override is not None, report is not None and report.unread != (),
+        question=entry.question.id,
+        standing=status,
+        points=entry.points,
+        verdict=entry.verdict,
+        late=entry.late,
+        note=entry.note,
+        by_hand=entry.override is not None,
+        unread=report is not None and report.unread != (),
         cause=_load_failure(entry),
-    )  # fmt: skip
-    if report is None or stands not in JUDGED_STATUSES:
+    )
+    if report is None or status not in JUDGED_STATUSES:
         return result
-    held = certain_ideas(report) if stands is AnswerStatus.IDEA else ()
-    handle = report.outputs[:SHOWN_DIGITS] if stands in _UNKNOWN else ""
-    for one in report.misconceptions:
-        if one.id not in [known.id for known in question.ideas]:
-            question.ideas.append(ClassIdea(one.id, sentences.first_sentences(one.feedback, 1)[0]))
-        idea = next(known for known in question.ideas if known.id == one.id)
-        (idea.students if one.id in held else idea.unsure).append(student)
+    held = certain_ideas(report) if status is AnswerStatus.IDEA else ()
+    for match in report.misconceptions:
+        idea = _idea_of(match, findings)
+        if idea.id in held:
+            idea.students.append(entry.hand_in.student)
+        else:
+            idea.unsure.append(entry.hand_in.student)
+    handle = report.outputs[:SHOWN_DIGITS] if status in _WITHOUT_IDEA else ""
     if handle:
-        if handle not in [known.handle for known in question.groups]:
-            question.groups.append(AnswerGroup(result.question, handle, *_said_of(report)))
-        group = next(known for known in question.groups if known.handle == handle)
-        group.students.append(student)
-        group.files += (handle, entry.hand_in.sha256) not in different
-        different.add((handle, entry.hand_in.sha256))
+        group = _group_of(handle, report, findings)
+        group.students.append(entry.hand_in.student)
+        file = (handle, entry.hand_in.sha256)
+        if file not in seen_files:
+            group.files += 1
+            seen_files.add(file)
     return replace(result, ideas=held, group=handle)
 
 
+def _idea_of(match: IdeaMatch, findings: QuestionFindings) -> ClassIdea:
+    """Return the entry for an idea; it is added if it is new."""
+    for idea in findings.ideas:
+        if idea.id == match.id:
+            return idea
+    idea = ClassIdea(match.id, sentences.first_sentences(match.feedback, 1)[0])
+    findings.ideas.append(idea)
+    return idea
+
+
+def _group_of(handle: str, report: Report, findings: QuestionFindings) -> AnswerGroup:
+    """Return the group with a handle; it is added, with the sentences of a report, if it is new."""
+    for group in findings.groups:
+        if group.handle == handle:
+            return group
+    failing = sentences.failing_required_checks(report)
+    if failing:
+        group = AnswerGroup(
+            question=findings.question.id,
+            handle=handle,
+            sentence=f"{failing[0].id}: {sentences.describe_finding(failing[0])}",
+            also=tuple(
+                explanation.text
+                for explanation in report.explanations
+                if explanation.kind in _UNLISTED_KINDS
+            ),
+        )
+    else:
+        group = AnswerGroup(findings.question.id, handle, sentences.file_problem(report))
+    findings.groups.append(group)
+    return group
+
+
 def _load_failure(entry: ClassEntry) -> str:
-    """Return why a file did not load, in a few words; nothing if it did."""
+    """Return why a file did not load, in a few words; empty if it did."""
     report = entry.report
     if entry.hand_in.fault:
         return "no answer in the file"
@@ -258,30 +317,23 @@ def _load_failure(entry: ClassEntry) -> str:
         return "no line could be read"
     if raised.is_unparsable_file:
         return "invalid Python"
-    if module := re.match(r"No module named '([\w.]+)'", raised.message):
+    module = re.match(r"No module named '([\w.]+)'", raised.message)
+    if module:
         return f"{raised.type} {module[1]}"
     return "sys.exit" if raised.type == "SystemExit" else raised.type
 
 
-def load_failures(found: ClassFindings) -> dict[str, list[str]]:
-    """Return who handed in a file that did not load, by cause, and for which question."""
+def load_failures(findings: ClassFindings) -> dict[str, list[str]]:
+    """Return the students whose file did not load, with the question, by cause."""
     by_cause: dict[str, list[str]] = {}
-    for student in found.students:
-        for one in student.results:
-            if one.cause:
-                of = f" ({one.question})" if len(found.questions) > 1 else ""
-                by_cause.setdefault(one.cause, []).append(
-                    f"{escape_line(student.id, _LONGEST)}{of}"
-                )
+    for student in findings.students:
+        for result in student.results:
+            if result.cause:
+                text = _shown_text(student.id)
+                if len(findings.questions) > 1:
+                    text += f" ({result.question})"
+                by_cause.setdefault(result.cause, []).append(text)
     return dict(sorted(by_cause.items(), key=lambda item: (-len(item[1]), item[0])))
-
-
-def _said_of(report: Report) -> tuple[str, tuple[str, ...]]:
-    failing = sentences.failing_required_checks(report)
-    if not failing:
-        return sentences.file_problem(report), ()
-    also = tuple(one.text for one in report.explanations if one.kind in _OTHERWISE)
-    return f"{failing[0].id}: {sentences.describe_finding(failing[0])}", also
 
 
 # In a terminal, and read aloud.
@@ -302,187 +354,244 @@ NOT_LOADED_NOTE = (
     "Nothing of these files was graded, so they have 0 points. Look at them: a right answer may be "
     "behind a small mistake. overrides.csv gives points by hand."
 )
-_MOST_TALKS = 10
-_UNLOADED = "did not load"
-_WHY = {  # a reason to talk, by where somebody stands with a question; the first come first
+_MAX_TALKS = 10
+_NOT_LOADED = "did not load"
+_LINES_UNREAD = "lines unread"
+_TALK_REASONS = {  # by the status of an answer; the most important first
     AnswerStatus.NO_ANSWER: "what was handed in holds no answer",
-    _UNLOADED: "a file did not load",
+    _NOT_LOADED: "a file did not load",
     AnswerStatus.STARTER: "the starter was handed in as it was",
-    True: "lines of the answers could not be read",
+    _LINES_UNREAD: "lines of the answers could not be read",
     AnswerStatus.UNEXPLAINED: "wrong in a way that no listed idea explains",
 }
-_BAR = 24  # cells of the longest bar
-_LONGEST = 120  # characters of a name
-_SHORT = 40  # of why a file did not load, in a table
-_MOST = 4000  # of the words that a student is found by
-_MOST_OFFERED = 300  # of these words, where they are typed
+_BAR_CELLS = 24  # of the longest bar
+_MAX_NAME_LENGTH = 120
+_MAX_CAUSE_LENGTH = 40  # in a table
+_MAX_WORDS_LENGTH = 4000  # of the words by which a student is found
+_MAX_OFFERED_WORDS = 300  # in the list of the search field
 
 
-def format_points(value: float) -> str:
-    """Points as they are written: whole ones whole."""
-    return f"{value:,.6f}".rstrip("0").rstrip(".")
+def format_points(points: float) -> str:
+    """Return points as text, without decimals if they are an integer."""
+    return f"{points:,.6f}".rstrip("0").rstrip(".")
 
 
-def class_summary(found: ClassFindings) -> str:
-    """The class in a sentence or two."""
-    standings = ({result.standing for result in one.results} for one in found.students)
-    passed = sum(theirs == {AnswerStatus.PASSED} for theirs in standings)
-    said = f"{format_count(len(found.students), 'student')}, {passed} passed"
-    said += " all questions" if len(found.questions) > 1 else ""
-    if found.mean is not None:
-        of = format_points(found.of)
-        said += f", mean {found.mean:.1f} and median {found.median:.1f} of {of} points"
-    if left := sum(one.points is None for one in found.students):
-        left_out = format_count(left, "student")
-        said += f". In no average, because something is not graded yet: {left_out}"
-    return f"{said}."
+def class_summary(findings: ClassFindings) -> str:
+    """Return the class in a sentence or two."""
+    passed = 0
+    for student in findings.students:
+        if {result.standing for result in student.results} == {AnswerStatus.PASSED}:
+            passed += 1
+    summary = f"{format_count(len(findings.students), 'student')}, {passed} passed"
+    if len(findings.questions) > 1:
+        summary += " all questions"
+    if findings.mean is not None:
+        summary += f", mean {findings.mean:.1f} and median {findings.median:.1f}"
+        summary += f" of {format_points(findings.of)} points"
+    ungraded = sum(student.points is None for student in findings.students)
+    if ungraded:
+        summary += ". In no average, because something is not graded yet: "
+        summary += format_count(ungraded, "student")
+    return f"{summary}."
 
 
-def students_to_talk_to(found: ClassFindings) -> list[tuple[StudentSummary, str]]:
-    """Students whom a conversation may help, the first to see first, each with the reasons."""
-    listed: list[tuple[int, float, StudentSummary, str]] = []
-    for one in found.students:
-        reasons: dict[int, str] = {}
-        tried = [
-            r
-            for r in one.results
-            if r.standing not in {AnswerStatus.MISSING, AnswerStatus.NOT_GRADED}
-        ]
-        none = len(tried) > 1 and all(r.standing is not AnswerStatus.PASSED for r in tried)
-        wrong = [r for r in one.results if r.standing is not AnswerStatus.PASSED and not r.by_hand]
-        if none and one.so_far < (found.median or found.of):
-            reasons[0] = f"passed none of {len(tried)} questions"
-        if wrong and one.points is not None and one.points < (found.median or 0) / 2:
-            reasons[1] = f"{format_points(one.points)} points, less than half of the median"
-        for rank, (kind, why) in enumerate(_WHY.items(), 2):
-            if ids := [r.question for r in one.results if kind in _reasons(r)]:
-                reasons[rank] = f"{why} ({', '.join(ids)})" if len(one.results) > 1 else why
+def students_to_talk_to(findings: ClassFindings) -> list[tuple[StudentSummary, str]]:
+    """Return students whom a conversation may help, the most urgent first, with the reasons."""
+    urgent: list[tuple[int, float, StudentSummary, str]] = []
+    for student in findings.students:
+        reasons = _talk_reasons(student, findings)
         if reasons:
-            listed.append((min(reasons), one.so_far, one, "; ".join(reasons.values())))
-    listed.sort(key=lambda row: row[:2])
-    return [(one, why) for _, _, one, why in listed[:_MOST_TALKS]]
+            urgent.append((min(reasons), student.so_far, student, "; ".join(reasons.values())))
+    urgent.sort(key=lambda row: row[:2])
+    return [(student, reason) for _, _, student, reason in urgent[:_MAX_TALKS]]
 
 
-def _reasons(result: StudentResult) -> set[AnswerStatus | str | bool]:
-    """Return the keys of `_WHY` that hold for a result."""
-    reasons: set[AnswerStatus | str | bool] = {result.standing, result.unread}
-    if result.cause and result.standing is not AnswerStatus.NO_ANSWER and not result.by_hand:
-        reasons.add(_UNLOADED)
+def _talk_reasons(student: StudentSummary, findings: ClassFindings) -> dict[int, str]:
+    """Return the reasons to talk to a student, by rank."""
+    reasons: dict[int, str] = {}
+    not_tried = {AnswerStatus.MISSING, AnswerStatus.NOT_GRADED}
+    tried = [result for result in student.results if result.standing not in not_tried]
+    failed = [result for result in student.results if result.standing is not AnswerStatus.PASSED]
+    passed_none = all(result.standing is not AnswerStatus.PASSED for result in tried)
+    if len(tried) > 1 and passed_none and student.so_far < (findings.median or findings.of):
+        reasons[0] = f"passed none of {len(tried)} questions"
+    half_median = (findings.median or 0) / 2
+    if any(not result.by_hand for result in failed):
+        if student.points is not None and student.points < half_median:
+            points = format_points(student.points)
+            reasons[1] = f"{points} points, less than half of the median"
+    for rank, (key, reason) in enumerate(_TALK_REASONS.items(), 2):
+        questions = [result.question for result in student.results if key in _reason_keys(result)]
+        if questions and len(student.results) > 1:
+            reason += f" ({', '.join(questions)})"
+        if questions:
+            reasons[rank] = reason
     return reasons
 
 
-def class_blocks(found: ClassFindings, results: str, most: int | None = 8) -> Blocks:
-    """Everything that follows from a class, with so many students of a group by name."""
-    terms = found.terms
-    yield Heading(terms.title or "A class", level=1)
-    yield Paragraph(class_summary(found))
-    deadline = f" What came after {terms.deadline} is marked." if terms.deadline else ""
-    if terms.late:
-        deadline = f"{deadline[:-1]}, and loses {terms.late.penalty:g} % for each day begun."
-    yield Paragraph(
-        f"The {terms.counts} file of a student for a question counts.{deadline} "
-        f"{'A seed for each student, of' if terms.per_student else 'Seed'} {terms.seed}, "
-        f"isolation {terms.level} at least, drill {terms.program}."
-    )
+def _reason_keys(result: StudentResult) -> set[str]:
+    """Return the keys of `_TALK_REASONS` that hold for a result."""
+    keys: set[str] = {result.standing}
+    if result.unread:
+        keys.add(_LINES_UNREAD)
+    if result.cause and result.standing is not AnswerStatus.NO_ANSWER and not result.by_hand:
+        keys.add(_NOT_LOADED)
+    return keys
+
+
+def class_blocks(findings: ClassFindings, results: str, max_students: int | None = 8) -> Blocks:
+    """Give the page of a class, which names at most so many students of a group."""
+    yield Heading(findings.terms.title or "A class", level=1)
+    yield Paragraph(class_summary(findings))
+    yield Paragraph(_settings_text(findings.terms))
     yield BlankLine()
-    head = ("student", "name", *(one.question.id for one in found.questions), "points")
-    of = format_points(found.of)
-    alone = len(found.questions) == 1  # of several, no table with the causes fits a terminal
-    rows = [
-        (escape_line(one.id, _LONGEST), escape_line(one.name, _LONGEST),
-         *(_said(result, cause=alone) for result in one.results),
-         f"{format_points(one.so_far)} of {of}{' so far' * (one.points is None)}")
-        for one in found.students
-    ]  # fmt: skip
-    yield Table(head, rows)
-    if talks := students_to_talk_to(found):
+    yield _student_table(findings)
+    talks = students_to_talk_to(findings)
+    if talks:
         yield Heading("Students to talk to", level=3)
         yield Paragraph(TALK_NOTE)
-        for one, why in talks:
-            name = f" ({escape_line(one.name, _LONGEST)})" if one.name else ""
-            yield Paragraph(why, escape_line(one.id, _LONGEST) + name, hang=4)
-    if unloaded := load_failures(found):
+        for student, reason in talks:
+            label = _shown_text(student.id)
+            if student.name:
+                label += f" ({_shown_text(student.name)})"
+            yield Paragraph(reason, label, hang=4)
+    failures = load_failures(findings)
+    if failures:
         yield Heading("Did not load", level=3)
         yield Paragraph(NOT_LOADED_NOTE)
-        for cause, people in unloaded.items():
-            yield Paragraph(", ".join(people), f"{escape_line(cause, _LONGEST)}:", hang=4)
-    for asked in found.questions:
-        yield from _question(asked, results, most)
-    if found.scores:
+        for cause, students in failures.items():
+            yield Paragraph(", ".join(students), f"{_shown_text(cause)}:", hang=4)
+    for question in findings.questions:
+        yield from _question_blocks(question, results, max_students)
+    if findings.scores:
         yield Heading("Points, of all")
-        yield _bars(found.scores)
-    if found.aside:
+        yield _bars(findings.scores)
+    if findings.aside:
         yield Heading("Files that are no answer")
-        yield from (Item(escape_line(f"{path}: {why}")) for path, why in found.aside)
+        for path, reason in findings.aside:
+            yield Item(escape_line(f"{path}: {reason}"))
 
 
-def _said(one: StudentResult, *, cause: bool) -> str:
-    """Return the points and verdict of a result, whether it is late or by hand, and the cause."""
-    if one.standing is AnswerStatus.MISSING and not one.by_hand:
+def _shown_text(text: str) -> str:
+    return escape_line(text, _MAX_NAME_LENGTH)
+
+
+def _settings_text(settings: ClassSettings) -> str:
+    text = f"The {settings.counts} file of a student for a question counts."
+    if settings.deadline:
+        text += f" What came after {settings.deadline} is marked"
+        if settings.late:
+            text += f", and loses {settings.late.penalty:g} % for each day begun"
+        text += "."
+    seed = "A seed for each student, of" if settings.per_student else "Seed"
+    return (
+        f"{text} {seed} {settings.seed}, isolation {settings.level} at least, "
+        f"drill {settings.program}."
+    )
+
+
+def _student_table(findings: ClassFindings) -> Table:
+    ids = [asked.question.id for asked in findings.questions]
+    max_points = format_points(findings.of)
+    shows_cause = len(ids) == 1  # with more questions the table would not fit a terminal
+    rows = []
+    for student in findings.students:
+        points = f"{format_points(student.so_far)} of {max_points}"
+        if student.points is None:
+            points += " so far"
+        results = (_result_text(result, shows_cause=shows_cause) for result in student.results)
+        rows.append((_shown_text(student.id), _shown_text(student.name), *results, points))
+    return Table(("student", "name", *ids, "points"), rows)
+
+
+def _result_text(result: StudentResult, *, shows_cause: bool) -> str:
+    """Return the points and verdict of a result, with the cause, and marks if late or by hand."""
+    if result.standing is AnswerStatus.MISSING and not result.by_hand:
         return "-"
-    said = one.verdict if one.points is None else f"{one.points} {one.verdict}"
-    if cause and one.cause and one.standing is not AnswerStatus.NO_ANSWER:
-        said += f" ({escape_line(one.cause, _SHORT)})"
-    marked = one.by_hand and one.verdict != "by hand"
-    return said + ", late" * one.late + ", by hand" * marked
+    text = result.verdict if result.points is None else f"{result.points} {result.verdict}"
+    if shows_cause and result.cause and result.standing is not AnswerStatus.NO_ANSWER:
+        text += f" ({escape_line(result.cause, _MAX_CAUSE_LENGTH)})"
+    if result.late:
+        text += ", late"
+    if result.by_hand and result.verdict != "by hand":
+        text += ", by hand"
+    return text
 
 
-def _question(asked: QuestionFindings, results: str, most: int | None) -> Blocks:
-    """What the class shows of a question, naming at most so many students of each kind."""
-    yield Heading(asked.question.title, name=asked.question.id)
-    yield _bars({str(one): count for one, count in asked.standings.items() if count})
+def _question_blocks(findings: QuestionFindings, results: str, max_students: int | None) -> Blocks:
+    """Give the findings on a question, naming at most so many students of each kind."""
+    yield Heading(findings.question.title, name=findings.question.id)
+    yield _bars({str(status): count for status, count in findings.standings.items() if count})
     yield BlankLine()
-    if asked.ideas:
-        facts = f"of {format_count(asked.judged, 'student')}"
-        yield Heading("Ideas that the class holds", facts, level=3)
-        for idea in asked.ideas:
-            share = f"{len(idea.students)} of {asked.judged}, {round(100 * idea.share)} %"
-            yield Paragraph(share, idea.id, hang=4)
-            unsure = f"{len(idea.unsure)} more: it fits a part of what is wrong"
-            people = _people(idea.students, most) if idea.students else ""
-            for text in filter(None, (idea.line, unsure if idea.unsure else "", people)):
-                yield Paragraph(text, indent=4)
-        if asked.standings[AnswerStatus.STARTER]:
-            yield Paragraph(STARTER_NOTE)
+    if findings.ideas:
+        yield from _idea_blocks(findings, max_students)
     else:
         yield Paragraph("No listed idea shows.")
-    if asked.groups:
-        yield Heading("Equal answers that no listed idea gives", level=3)
-        yield Paragraph(GROUPS_NOTE)
-        several = [group for group in asked.groups if len(group.students) > 1]
-        for group in several:
-            files = format_count(group.files, "different file")
-            yield Paragraph(f"{_people(group.students, most)} ({files})", group.handle, hang=4)
-            for text in (group.sentence, *group.also[:2]):
-                yield Paragraph(text, indent=4)
-            question = shlex.quote(group.question)
-            folder = shlex.quote(results)
-            command = f"drill bank new-idea {question} --from {folder} {group.handle} --name NAME"
-            yield CodeBlock((command,))
-        if single := len(asked.groups) - len(several):
-            more = "more " if several else ""
-            said = format_count(single, f"{more}answer", f"{more}answers")
-            yield Paragraph(f"{said} that only one student gave")
+    if findings.groups:
+        yield from _group_blocks(findings.groups, results, max_students)
 
 
-def _people(students: Sequence[str], most: int | None) -> str:
-    """How many, and the first of them."""
-    named = ", ".join(escape_line(one, _LONGEST) for one in students[:most])
-    more = ", ..." if most is not None and len(students) > most else ""
-    return f"{format_count(len(students), 'student')}: {named}{more}"
+def _idea_blocks(findings: QuestionFindings, max_students: int | None) -> Blocks:
+    judged = findings.judged
+    yield Heading("Ideas that the class holds", f"of {format_count(judged, 'student')}", level=3)
+    for idea in findings.ideas:
+        share = f"{len(idea.students)} of {judged}, {round(100 * idea.share)} %"
+        yield Paragraph(share, idea.id, hang=4)
+        if idea.line:
+            yield Paragraph(idea.line, indent=4)
+        if idea.unsure:
+            text = f"{len(idea.unsure)} more: it fits a part of what is wrong"
+            yield Paragraph(text, indent=4)
+        if idea.students:
+            yield Paragraph(_student_list(idea.students, max_students), indent=4)
+    if findings.standings[AnswerStatus.STARTER]:
+        yield Paragraph(STARTER_NOTE)
+
+
+def _group_blocks(groups: Sequence[AnswerGroup], results: str, max_students: int | None) -> Blocks:
+    yield Heading("Equal answers that no listed idea gives", level=3)
+    yield Paragraph(GROUPS_NOTE)
+    shared = [group for group in groups if len(group.students) > 1]
+    for group in shared:
+        students = _student_list(group.students, max_students)
+        files = format_count(group.files, "different file")
+        yield Paragraph(f"{students} ({files})", group.handle, hang=4)
+        for text in (group.sentence, *group.also[:2]):
+            yield Paragraph(text, indent=4)
+        question = shlex.quote(group.question)
+        folder = shlex.quote(results)
+        command = f"drill bank new-idea {question} --from {folder} {group.handle} --name NAME"
+        yield CodeBlock((command,))
+    single = len(groups) - len(shared)
+    if single:
+        more = "more " if shared else ""
+        count = format_count(single, f"{more}answer", f"{more}answers")
+        yield Paragraph(f"{count} that only one student gave")
+
+
+def _student_list(students: Sequence[str], max_students: int | None) -> str:
+    """Return the number of students, and the first names."""
+    names = ", ".join(_shown_text(student) for student in students[:max_students])
+    if max_students is not None and len(students) > max_students:
+        names += ", ..."
+    return f"{format_count(len(students), 'student')}: {names}"
 
 
 def _bars(counts: Mapping[str, int]) -> Table:
-    """A bar for each count, the largest filling the room there is."""
-    each = {name: _BAR * count / max(counts.values()) for name, count in counts.items() if count}
-    bars = {name: "#" * max(1, round(cells)) for name, cells in each.items()}
-    rows = [(name, str(count), bars.get(name, "")) for name, count in counts.items()]
+    """Return a bar for each count; the largest has the full length."""
+    largest = max(counts.values(), default=0)
+    rows = []
+    for name, count in counts.items():
+        bar = ""
+        if count:
+            bar = "#" * max(1, round(_BAR_CELLS * count / largest))
+        rows.append((name, str(count), bar))
     return Table(("", " ", "  "), rows, (" ",), indent=2)
 
 
 # In HTML.
 
-# Every word that is typed has to stand among those of a student; without scripts nothing is hidden.
+# A student is shown if every typed word is among their words; without scripts all are shown.
 FINDER = """\
 const box = document.getElementById("find"), field = box.querySelector("input");
 const said = box.querySelector("output"), spaced = text => text.replace(/\\s+/g, " ");
@@ -505,68 +614,94 @@ box.hidden = false;
 """
 
 
-def class_page(found: ClassFindings, entries: Iterable[ClassEntry], results: str) -> Iterator[str]:
-    """A class as a page; `entries`, by student, are read while it is written: they may be many."""
+def class_page(
+    findings: ClassFindings, entries: Iterable[ClassEntry], results: str
+) -> Iterator[str]:
+    """Give the page of a class in pieces.
+
+    The entries, which are sorted by student, are read while it is written: they may be many.
+    """
 
     def body() -> Iterator[str]:
-        yield _finder(found)
-        yield render_html(class_blocks(found, results, None))
+        yield _finder(findings)
+        yield render_html(class_blocks(findings, results, None))
         yield "<h2>Students</h2>\n"
-        known = {one.id: one for one in found.students}
-        for student, theirs in groupby(entries, key=lambda one: one.hand_in.student):
-            if one := known.get(student):  # else it was handed in since
-                name = f"{one.id} ({one.name})" if one.name else one.id
-                shown = _html(name)
-                words = " ".join([name, one.email, *_words(one)])
-                marks = f'data-id="{_html(one.id, _LONGEST)}" data-words="{_html(words, _MOST)}"'
-                yield f"<details {marks}><summary>{shown}</summary>\n"
-                yield render_html(_student(one, {e.question.id: e for e in theirs}))
-                yield "</details>\n"
+        students = {student.id: student for student in findings.students}
+        for student_id, group in groupby(entries, key=lambda entry: entry.hand_in.student):
+            student = students.get(student_id)
+            if student is not None:  # else the submission came since
+                yield from _student_details(student, group)
 
-    return html_page(found.terms.title or "A class", body(), FINDER)
+    return html_page(findings.terms.title or "A class", body(), FINDER)
 
 
-def _html(text: str, most: int = 2 * _LONGEST) -> str:
-    return escape(escape_line(text, most).replace("\xa0", " "))
+def _student_details(student: StudentSummary, entries: Iterable[ClassEntry]) -> Iterator[str]:
+    """Give everything about a student as an element that opens."""
+    name = f"{student.id} ({student.name})" if student.name else student.id
+    words = _escape_html(
+        " ".join([name, student.email, *_search_words(student)]), _MAX_WORDS_LENGTH
+    )
+    shown_id = _escape_html(student.id, _MAX_NAME_LENGTH)
+    attributes = f'data-id="{shown_id}" data-words="{words}"'
+    yield f"<details {attributes}><summary>{_escape_html(name)}</summary>\n"
+    by_question = {entry.question.id: entry for entry in entries}
+    yield render_html(_student_blocks(student, by_question))
+    yield "</details>\n"
 
 
-def _words(one: StudentSummary) -> Iterator[str]:
-    """What a student is found by besides the name: QUESTION:VERDICT, QUESTION:IDEA, late."""
-    for result in one.results:
-        marks = ["late"] * result.late + ["by-hand"] * result.by_hand
-        words = (result.verdict.replace(" ", "-"), *marks, *result.ideas, result.group)
-        yield from (f"{result.question}:{word}" for word in words if word)
+def _escape_html(text: str, max_length: int = 2 * _MAX_NAME_LENGTH) -> str:
+    return escape(escape_line(text, max_length).replace("\xa0", " "))
 
 
-def _finder(found: ClassFindings) -> str:
-    """A field that finds students, which the script shows, with the words that there are."""
-    words = dict.fromkeys(word for one in found.students for word in sorted(_words(one)))
-    offered = "".join(
-        f'<option value="{_html(word)}"></option>' for word in list(words)[:_MOST_OFFERED]
+def _search_words(student: StudentSummary) -> Iterator[str]:
+    """Give the words by which a student is found: QUESTION:VERDICT, QUESTION:IDEA, late."""
+    for result in student.results:
+        words = [result.verdict.replace(" ", "-")]
+        if result.late:
+            words.append("late")
+        if result.by_hand:
+            words.append("by-hand")
+        for word in (*words, *result.ideas, result.group):
+            if word:
+                yield f"{result.question}:{word}"
+
+
+def _finder(findings: ClassFindings) -> str:
+    """Return a field that finds students, with the words to choose from; the script shows it."""
+    words = dict.fromkeys(
+        word for student in findings.students for word in sorted(_search_words(student))
+    )
+    options = "".join(
+        f'<option value="{_escape_html(word)}"></option>'
+        for word in list(words)[:_MAX_OFFERED_WORDS]
     )
     return (
         '<p id="find" hidden><label>Find students <input type="search" list="words" size="30" '
         'placeholder="a name, fail, an idea, late"></label> <output></output></p>\n'
-        f'<datalist id="words">{offered}</datalist>\n'
+        f'<datalist id="words">{options}</datalist>\n'
     )
 
 
-def _student(student: StudentSummary, found: Mapping[str, ClassEntry]) -> Blocks:
-    """Everything about a student, question by question, with hidden checks and what it printed."""
+def _student_blocks(student: StudentSummary, entries: Mapping[str, ClassEntry]) -> Blocks:
+    """Give everything about a student by question, hidden checks and output included."""
     if student.email:
         yield Paragraph(student.email)
     for result in student.results:
-        entry = found.get(result.question)
-        yield Heading(result.question, _said(result, cause=True), level=3)
+        yield Heading(result.question, _result_text(result, shows_cause=True), level=3)
+        entry = entries.get(result.question)
         if entry is None:
             continue
-        when = f"handed in {entry.hand_in.at}" if entry.hand_in.at else ""
-        group = f"in the group of equal answers {result.group}" if result.group else ""
-        yield Paragraph("; ".join(filter(None, (when, entry.hand_in.path, group))))
+        facts = [
+            f"handed in {entry.hand_in.at}" if entry.hand_in.at else "",
+            entry.hand_in.path,
+            f"in the group of equal answers {result.group}" if result.group else "",
+        ]
+        yield Paragraph("; ".join(fact for fact in facts if fact))
         if entry.note:
             yield Paragraph(entry.note, "Not graded:" if entry.points is None else "")
-        if entry.report is not None:
-            if len(entry.report.parts) > 1:
-                for number, part in enumerate(entry.report.parts, 1):
+        report = entry.report
+        if report is not None:
+            if len(report.parts) > 1:
+                for number, part in enumerate(report.parts, 1):
                     yield Item(f"part {number} {part.verdict}: {part.points} of {part.of}")
-            yield from student_feedback_blocks(entry.report)
+            yield from student_feedback_blocks(report)

@@ -1,13 +1,13 @@
-"""What a student is told of a grade, question by question: a file of Markdown, one of HTML.
+"""Feedback to each student on their answers, as a Markdown and an HTML file.
 
-Where a class hides some checks and cases, nothing is left that speaks of them: no name, input,
-number or sentence, no count that they are in, no idea that rests on them alone.  What cannot be
-told apart is left out.  One process runs all cases, so that a program can keep the inputs of a
-hidden one and show them where an open check fails.  Nothing is left either of what a program
-chooses: what it prints, texts and lines of exceptions, values and how many are wrong, measurements,
-explanations.
+If a class hides checks and cases, the feedback leaves out everything about them: names, inputs,
+numbers, sentences, counts that include them, ideas that rest on them alone, and whatever cannot be
+told apart from them.  One process runs all cases, so that a program can keep the inputs of a hidden
+case and show them if an open check fails.  For this reason the feedback also leaves out everything
+that a program chooses: its output, texts and lines of exceptions, values and the number of wrong
+ones, measurements, explanations.
 
-A student's name, file and exception are text and nothing else, wherever they are shown.
+The name, file and exceptions of a student are shown as text only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import NamedTuple
 from grader.bank.bank_files import read_regular_file, write_atomically
 from grader.classroom.report import class_findings, format_points
 from grader.classroom.results import ClassResults
-from grader.model.classroom import AssignedQuestion, ClassEntry, ClassSettings
+from grader.model.classroom import AssignedQuestion, ClassEntry, ClassSettings, HandIn
 from grader.model.errors import UsageError
 from grader.model.number_format import format_count
 from grader.model.report import (
@@ -53,120 +53,150 @@ from grader.reports.sentences import failing_required_checks, smallest_case
 
 # What is hidden.
 
-_NO = "it does not pass"
+_FAILS = "it does not pass"
 
 
 class StudentView(NamedTuple):
-    """What may be shown of a report."""
+    """The part of a report that its student may see."""
 
     report: Report
-    parts_failed_by_hidden_checks: tuple[
-        int, ...
-    ] = ()  # the parts in which a hidden check does not pass
-    has_omissions: bool = False  # whether something that is known of the fault is not shown
+    parts_failed_by_hidden_checks: tuple[int, ...] = ()
+    has_omissions: bool = False  # something that is known about the mistake is not shown
 
     def feedback_blocks(self) -> Sequence[Block]:
-        """Say it."""
+        """Return the feedback."""
         return student_feedback_blocks(
             self.report, complete=not (self.has_omissions or self.parts_failed_by_hidden_checks)
         )
 
 
 def student_view(report: Report, hidden: Collection[str]) -> StudentView:
-    """Return as much of a report as its student may read; `hidden` names checks and cases."""
+    """Return the part of a report that its student may see, without the hidden checks and cases."""
     report = without_expected_values(report)
     if not hidden:
         return StudentView(report)
-    checks = [c for c in report.checks if c.id not in hidden]
-    open_cases = {case for check in checks for case in check.cases} - {*hidden}
-    below = {case for c in report.checks if c.id in hidden for case in (*c.cases, *c.failing)}
-    shown = _HiddenNameFilter(frozenset(hidden) | (below - open_cases))
-    stopping = failing_required_checks(report)
-    found = replace(
-        report, checks=tuple(map(shown.check, checks)), printed="", explanations=(),
-        note=shown.text(report.note), follow_up=shown.text(report.follow_up),
-    )  # fmt: skip
-    failing = failing_required_checks(found)
-    if stopping:  # the verdict is that of what is shown
-        found = replace(found, verdict=failing[0].verdict if failing else Verdict.FAIL)
-    cases = {case for check in failing for case in check.failing}
-    ideas = tuple(shown.ideas(report.misconceptions, len(cases)))
-    found = replace(found, misconceptions=ideas)
-    unseen = tuple(dict.fromkeys(check.part for check in stopping if check.id in hidden))
-    lost = len(ideas) < len(report.misconceptions) or report.explanations != ()
-    return StudentView(found, unseen, lost)
+    name_filter = _HiddenNameFilter(_hidden_names(report, hidden))
+    visible_checks = [check for check in report.checks if check.id not in hidden]
+    view = replace(
+        report,
+        checks=tuple(name_filter.visible_check(check) for check in visible_checks),
+        printed="",
+        explanations=(),
+        note=name_filter.visible_text(report.note),
+        follow_up=name_filter.visible_text(report.follow_up),
+    )
+    all_failing = failing_required_checks(report)
+    failing = failing_required_checks(view)
+    if all_failing:  # the verdict is that of the visible checks
+        view = replace(view, verdict=failing[0].verdict if failing else Verdict.FAIL)
+    failing_cases = {case for check in failing for case in check.failing}
+    ideas = tuple(name_filter.visible_ideas(report.misconceptions, len(failing_cases)))
+    hidden_parts = dict.fromkeys(check.part for check in all_failing if check.id in hidden)
+    return StudentView(
+        report=replace(view, misconceptions=ideas),
+        parts_failed_by_hidden_checks=tuple(hidden_parts),
+        has_omissions=len(ideas) < len(report.misconceptions) or report.explanations != (),
+    )
+
+
+def _hidden_names(report: Report, hidden: Collection[str]) -> frozenset[str]:
+    """Return the hidden names, and the cases that only hidden checks have."""
+    open_cases = set[str]()
+    cases_of_hidden_checks = set[str]()
+    for check in report.checks:
+        if check.id in hidden:
+            cases_of_hidden_checks.update(check.cases, check.failing)
+        else:
+            open_cases.update(check.cases)
+    return frozenset(hidden) | (cases_of_hidden_checks - open_cases)
 
 
 class _HiddenNameFilter:
-    """What is open where some names are hidden."""
+    """Removes everything that speaks of some hidden names."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names
-        listed = "|".join(re.escape(name) for name in sorted(names))
-        self._named = re.compile(rf"(?<![\w-])(?:{listed})(?![\w-])", re.IGNORECASE)
+        alternatives = "|".join(re.escape(name) for name in sorted(names))
+        self._pattern = re.compile(rf"(?<![\w-])(?:{alternatives})(?![\w-])", re.IGNORECASE)
 
-    def text(self, text: str) -> str:
-        """Return a text, nothing where it names something that is hidden."""
-        return "" if self._named.search(text) else text
+    def visible_text(self, text: str) -> str:
+        """Return a text; empty if it contains a hidden name."""
+        return "" if self._pattern.search(text) else text
 
-    def check(self, check: CheckResult) -> CheckResult:
-        """Return a check in words that no program chooses, without what is of hidden cases."""
+    def visible_check(self, check: CheckResult) -> CheckResult:
+        """Return a check without hidden cases, in words that no program chooses."""
         case = smallest_case(check)
-        failing = self._rest(check.failing)
+        failing = self._visible(check.failing)
         bare = replace(
-            check, cases=self._rest(check.cases), failing=failing, message="", case_line="",
+            check, cases=self._visible(check.cases), failing=failing, message="", case_line="",
             about="", inputs={}, call="", mismatch=None, exhibit=None, raised=None, figures={},
         )  # fmt: skip
         if check.blocked_by in self._names:
             return replace(bare, blocked_by=None)
+        if check.verdict is Verdict.SKIPPED:
+            return replace(bare, message=self.visible_text(check.message))
         if check.verdict in NON_FAILING_VERDICTS:
-            said = check.verdict is Verdict.SKIPPED
-            return replace(bare, message=self.text(check.message) if said else "")
+            return bare
         if not self._names.isdisjoint((case, *check.failing[:1])):
-            return replace(bare, message=_NO if failing else f"{_NO} on a hidden case")
-        message = _NO
+            return replace(bare, message=_FAILS if failing else f"{_FAILS} on a hidden case")
+        message = _FAILS
         if check.raised is not None:
             message = f"your code raised {check.raised.public_type}"
         elif check.mismatch is not None:
             message = f"{check.mismatch.result.partition('[')[0]} is wrong"
-        about = self.text(check.about)
+        about = self.visible_text(check.about)
+        failing = tuple(dict.fromkeys([case, *failing])) if case else failing
         return replace(
-            bare, message=self.text(message) or _NO, about=about,
+            bare,
+            message=self.visible_text(message) or _FAILS,
+            about=about,
             case_line=check.case_line if about == check.about else "",
-            failing=tuple(dict.fromkeys([*[case] * bool(case), *failing])),
-            inputs=check.inputs, exhibit=_given(check.exhibit),
-        )  # fmt: skip
+            failing=failing,
+            inputs=check.inputs,
+            exhibit=_without_results(check.exhibit),
+        )
 
-    def ideas(self, named: Collection[IdeaMatch], failing: int) -> Iterator[IdeaMatch]:
-        """Give the ideas that rest on what is open, counted in it alone."""
-        for idea in named:
-            cases = self._rest(idea.seen)
-            checks = self._rest(idea.checks)
-            results = self._rest(idea.results)
-            rests = (idea.checks, checks), (idea.seen, cases), (idea.results, results)
-            lost = any(before and not after for before, after in rests)
-            uncounted = idea.cases and not idea.seen
-            if lost or uncounted or idea.doubt or not (checks or cases):
-                continue  # a doubt is about an input that may be made from a hidden case
-            if self.text(f"{idea.id} {idea.feedback}"):
+    def visible_ideas(
+        self, matches: Collection[IdeaMatch], failing_cases: int
+    ) -> Iterator[IdeaMatch]:
+        """Give the ideas that rest on open checks and cases, with counts of these only."""
+        for match in matches:
+            checks = self._visible(match.checks)
+            cases = self._visible(match.seen)
+            results = self._visible(match.results)
+            evidence = ((match.checks, checks), (match.seen, cases), (match.results, results))
+            if any(complete and not visible for complete, visible in evidence):
+                continue
+            # A doubt is about an input that may be made from a hidden case.
+            if (match.cases and not match.seen) or match.doubt or not (checks or cases):
+                continue
+            if self.visible_text(f"{match.id} {match.feedback}"):
                 yield replace(
-                    idea, checks=checks, seen=cases, results=results, cases=len(cases),
-                    failing=max(failing, len(cases)),
-                )  # fmt: skip
+                    match,
+                    checks=checks,
+                    seen=cases,
+                    results=results,
+                    cases=len(cases),
+                    failing=max(failing_cases, len(cases)),
+                )
 
-    def _rest(self, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _visible(self, names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(name for name in names if name not in self._names)
 
 
-def _given(exhibit: Exhibit | None) -> Grids | None:
-    """Inputs and what is right, whole: what is cut is cut to where a program is wrong."""
-    panels = exhibit.panels if isinstance(exhibit, Grids) else ()
-    kept = tuple(
+def _without_results(exhibit: Exhibit | None) -> Grids | None:
+    """Return the inputs and expected results of an exhibit, if there are any.
+
+    A panel with a note is left out: it is cut to the place where the program is wrong.
+    """
+    if not isinstance(exhibit, Grids):
+        return None
+    panels = tuple(
         replace(panel, wrong=frozenset(), focus=frozenset())
-        for panel in panels
+        for panel in exhibit.panels
         if not panel.note and not panel.title.endswith(", yours")
     )
-    return Grids(kept) if kept else None
+    return Grids(panels) if panels else None
 
 
 # Feedback.
@@ -177,118 +207,150 @@ NOT_GRADED_NOTICE = (
 HIDDEN_CHECK_NOTICE = "A hidden check does not pass."
 
 
-def feedback(terms: ClassSettings, entries: Sequence[ClassEntry]) -> Sequence[Block]:
-    """Say what came of what one student handed in: what counts of each question, at least one."""
-    found = {entry.question.id: entry for entry in entries}
-    (student,) = class_findings(terms, entries).students
+def feedback(settings: ClassSettings, entries: Sequence[ClassEntry]) -> Sequence[Block]:
+    """Return the feedback to a student, from the counting entry of each question, at least one."""
+    (student,) = class_findings(settings, entries).students
     blocks: list[Block] = [Heading(student.name or student.id, level=1)]
-    blocks += [Paragraph(terms.title)] if terms.title else []
-    total = f"{format_points(student.so_far)} of {format_points(terms.max_points)} points"
-    if waiting := sum(one.points is None for one in student.results):
-        total += f" so far: {format_count(waiting, 'question')} not graded yet"
+    if settings.title:
+        blocks.append(Paragraph(settings.title))
+    total = f"{format_points(student.so_far)} of {format_points(settings.max_points)} points"
+    ungraded = sum(result.points is None for result in student.results)
+    if ungraded:
+        total += f" so far: {format_count(ungraded, 'question')} not graded yet"
     blocks.append(Paragraph(total, "Total:"))
-    for question in terms.questions:
+    by_question = {entry.question.id: entry for entry in entries}
+    for question in settings.questions:
         blocks.append(Heading(question.title, question.id))
-        blocks += _answer(terms, question, found.get(question.id))
+        blocks += _answer_blocks(settings, question, by_question.get(question.id))
     return blocks
 
 
-def _answer(terms: ClassSettings, question: AssignedQuestion, entry: ClassEntry | None) -> Blocks:
-    times = f", which count {format_points(question.weight)} times" * (question.weight != 1)
-    of = f"of {format_count(question.of, 'point')}{times}"
+def _answer_blocks(
+    settings: ClassSettings, question: AssignedQuestion, entry: ClassEntry | None
+) -> Blocks:
+    """Give the feedback on the answer to one question."""
+    max_points = f"of {format_count(question.of, 'point')}"
+    if question.weight != 1:
+        max_points += f", which count {format_points(question.weight)} times"
     if entry is None:
-        yield Paragraph(f"0 {of}", "Nothing handed in:")
+        yield Paragraph(f"0 {max_points}", "Nothing handed in:")
         return
-    report = entry.report
-    handed = entry.hand_in
-    passes = report is not None and report.verdict is Verdict.PASS
+    hand_in = entry.hand_in
     if entry.points is not None:
-        state = "No answer:" if handed.fault else "Passes:" if passes else "Does not pass:"
-        by_hand = entry.override
-        note = f": {by_hand.note}" if by_hand and by_hand.note else ""
-        yield Paragraph(f"{entry.points} {of}{note}", "By hand:" if by_hand else state)
-        if entry.adjustment_note and not by_hand:
-            yield Paragraph(f"{entry.adjustment_note}.")
+        yield from _points_blocks(entry, max_points)
     if entry.late:
-        known = handed.at and terms.deadline and not handed.late
-        due = terms.deadline_for(handed.student) if known else None
-        at = datetime.fromisoformat(handed.at).astimezone(due.tzinfo) if due else ""
-        said = f"handed in {at}, the deadline was {due}."
-        yield Paragraph(said if known else "as the learning platform says.", "Late:")
-    if handed.fault and handed.path:
-        yield Paragraph(f"There is no answer in {handed.path}: {handed.fault}.")
-    elif report is None:
-        if entry.override is None:
-            yield Paragraph(NOT_GRADED_NOTICE)
-    else:
-        for line in report.unread:
-            yield Paragraph(f"{line}.", "Left out:")
-        for line in (*report.stopped, *entry.same_time_note):
-            yield Paragraph(f"{line[:1].upper()}{line[1:]}.", "Note:")
-        shown = student_view(report, question.hidden)
-        several = len(report.parts) > 1
-        if several or any(check.of for check in report.checks):
-            for number, part in enumerate(report.parts, 1):
-                words = {Verdict.PASS: "passes", Verdict.SKIPPED: "not asked yet"}
-                word = words.get(part.verdict, "does not pass")
-                if part.of:
-                    points = f"{part.points} of {format_count(part.of, 'point')}"
-                    yield Item(f"Part {number} {word}: {points}")
-        for number in shown.parts_failed_by_hidden_checks:
-            yield Paragraph(
-                f"{HIDDEN_CHECK_NOTICE[:-1]} in part {number}." if several else HIDDEN_CHECK_NOTICE
-            )
-        yield from shown.feedback_blocks()
+        yield Paragraph(_late_text(settings, hand_in), "Late:")
+    if hand_in.fault and hand_in.path:
+        yield Paragraph(f"There is no answer in {hand_in.path}: {hand_in.fault}.")
+    elif entry.report is not None:
+        yield from _report_blocks(entry, entry.report, question.hidden)
+    elif entry.override is None:
+        yield Paragraph(NOT_GRADED_NOTICE)
+
+
+def _points_blocks(entry: ClassEntry, max_points: str) -> Blocks:
+    override = entry.override
+    if override is not None:
+        note = f": {override.note}" if override.note else ""
+        yield Paragraph(f"{entry.points} {max_points}{note}", "By hand:")
+        return
+    label = "Does not pass:"
+    if entry.hand_in.fault:
+        label = "No answer:"
+    elif entry.report is not None and entry.report.verdict is Verdict.PASS:
+        label = "Passes:"
+    yield Paragraph(f"{entry.points} {max_points}", label)
+    if entry.adjustment_note:
+        yield Paragraph(f"{entry.adjustment_note}.")
+
+
+def _late_text(settings: ClassSettings, hand_in: HandIn) -> str:
+    if hand_in.late or not hand_in.at or not settings.deadline:
+        return "as the learning platform says."
+    deadline = settings.deadline_for(hand_in.student)
+    moment = datetime.fromisoformat(hand_in.at).astimezone(deadline.tzinfo)
+    return f"handed in {moment}, the deadline was {deadline}."
+
+
+def _report_blocks(entry: ClassEntry, report: Report, hidden: Collection[str]) -> Blocks:
+    for line in report.unread:
+        yield Paragraph(f"{line}.", "Left out:")
+    for line in (*report.stopped, *entry.same_time_note):
+        yield Paragraph(f"{line[:1].upper()}{line[1:]}.", "Note:")
+    view = student_view(report, hidden)
+    has_parts = len(report.parts) > 1
+    if has_parts or any(check.of for check in report.checks):
+        for number, part in enumerate(report.parts, 1):
+            if part.of:
+                points = f"{part.points} of {format_count(part.of, 'point')}"
+                yield Item(f"Part {number} {_part_state(part.verdict)}: {points}")
+    for number in view.parts_failed_by_hidden_checks:
+        notice = HIDDEN_CHECK_NOTICE
+        if has_parts:
+            notice = f"{HIDDEN_CHECK_NOTICE[:-1]} in part {number}."
+        yield Paragraph(notice)
+    yield from view.feedback_blocks()
+
+
+def _part_state(verdict: Verdict) -> str:
+    if verdict is Verdict.PASS:
+        return "passes"
+    return "not asked yet" if verdict is Verdict.SKIPPED else "does not pass"
 
 
 def to_html(blocks: Sequence[Block]) -> str:
-    """The feedback as a page that stands alone, runs nothing and asks for nothing."""
+    """Return the feedback as a page that stands alone and runs no script."""
     title = blocks[0].title if isinstance(blocks[0], Heading) else ""
     return "".join(html_page(title, [render_html(blocks)]))
 
 
 def write_feedback(results: ClassResults, folder: Path) -> tuple[int, int, list[str]]:
-    """Write what each student of a class is told; what says the same already stays untouched.
+    """Write the feedback to each student of a class; a file that would not change is not written.
 
-    Returns how many students there are, how many files were written, and the names of pages in the
-    folder that are of no student: nobody knows whether this program wrote them, so they stay.
+    Returns the number of students, the number of files written, and the names of pages in the
+    folder that belong to no student. They stay, because this program may not have written them.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise UsageError(f"{folder}: expected a folder to write: {fault.strerror}") from fault
-    students = changed = 0
+    except OSError as error:
+        raise UsageError(f"{folder}: expected a folder to write: {error.strerror}") from error
+    students = 0
+    changed = 0
     others = {path.name for path in folder.iterdir() if path.suffix in {".md", ".html"}}
     for student, entries in groupby(
-        results.counting_entries(), key=lambda one: one.hand_in.student
+        results.counting_entries(), key=lambda entry: entry.hand_in.student
     ):
-        said = feedback(results.class_settings, list(entries))
         students += 1
-        for ending, text in ((".md", render_markdown(said)), (".html", to_html(said))):
-            written = text.encode("utf-8", "backslashreplace")
-            path = folder / f"{student_file_stem(student)}{ending}"
+        blocks = feedback(results.class_settings, list(entries))
+        for suffix, text in ((".md", render_markdown(blocks)), (".html", to_html(blocks))):
+            path = folder / f"{student_file_stem(student)}{suffix}"
             others.discard(path.name)
-            with suppress(OSError):
-                if read_regular_file(path, len(written) + 1)[0] == written:
-                    continue
-            write_atomically(path, [written])
-            changed += 1
+            if _write_if_changed(path, text.encode("utf-8", "backslashreplace")):
+                changed += 1
     return students, changed, sorted(others)
 
 
-_LONGEST = 60  # characters of the name of a file
-# A name that every file system has, and that no other student's can be: what is made safe ends in a
-# hash, and nothing that ends like one counts as safe.
-_SAFE = re.compile(
+def _write_if_changed(path: Path, content: bytes) -> bool:
+    with suppress(OSError):
+        if read_regular_file(path, len(content) + 1)[0] == content:
+            return False
+    write_atomically(path, [content])
+    return True
+
+
+_MAX_STEM_LENGTH = 60
+# A name that every file system has, and that is no other student's: a name that is not safe gets a
+# hash at its end, and no name with such an end counts as safe.
+_SAFE_STEM = re.compile(
     r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))(?!.*-[0-9a-f]{16}$)"
     r"[a-z0-9](?:[a-z0-9._-]{,58}[a-z0-9_])?"
 )
 
 
 def student_file_stem(student: str) -> str:
-    """Return what a student's files are called: safe everywhere, and nobody else's."""
-    if _SAFE.fullmatch(student):
+    """Return the stem of a student's files, which is safe everywhere and unique."""
+    if _SAFE_STEM.fullmatch(student):
         return student
-    kept = re.sub(r"[^A-Za-z0-9]+", "-", student)[:_LONGEST].strip("-") or "student"
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", student)[:_MAX_STEM_LENGTH].strip("-")
     digest = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{kept}-{digest[:16]}"
+    return f"{readable or 'student'}-{digest[:16]}"

@@ -1,12 +1,12 @@
-"""Whose a file is and which question it answers, from its path alone.
+"""Read from a path whose file it is and which question it answers.
 
-What a student chooses (the names of files and what is in them) never decides whose a file is: that
-is said by the part of a path that the instructor or the learning platform wrote.
+Names that a student chooses never decide whose a file is: only the part of a path that the
+instructor or the learning platform wrote does.
 
 Canvas: `lib/content_zipper.rb` of instructure/canvas-lms.  Moodle: `downloader.php` in
 `mod/assign/classes` of moodle/moodle.  Gradescope: the folders and `submission_metadata.yml` of
-"Export Submissions".  Canvas and Moodle date every file by the export, so that nobody knows when it
-was handed in.
+"Export Submissions".  Canvas and Moodle give every file the time of the export, so that the time of
+the submission is unknown.
 """
 
 from __future__ import annotations
@@ -26,24 +26,25 @@ from grader.reports.text_layout import escape_line
 
 ARCHIVE = ".zip"
 PROGRAMS = (".py", ".ipynb")
-TEXT = ".txt"  # of answers, where a question asks for text
+TEXT = ".txt"  # of answers, if a question asks for text
 _MARKDOWN = (".md", ".markdown")  # an answer in text, if there is no `.txt`
 METADATA = "submission_metadata.yml"  # of Gradescope
-MAX_STUDENT_LENGTH = 200  # characters of what a student is called
+MAX_STUDENT_LENGTH = 200  # characters of a student's identity
 PATTERN_FIELDS = ("student", "question", "at", "name", "email", "_")
-# How surely a file is the answer: by its name, for want of another, unknown, of another type, not.
+# How certainly a file is the answer: by its name; as the only one; as a zip file that cannot be
+# read; no, by its type; no, by its name.
 EXACT, ANY, BROKEN, UNFIT, NONE = range(5)
 _COPY = r"(?: ?\([0-9]{1,3}\)|-[0-9]{1,3})+"  # what browsers and Canvas add to a name
 _VERSION = re.compile(r"(?: ?\([0-9]{1,3}\)|[ _-](?:v[0-9]{1,3}|final|copy|new))$", re.IGNORECASE)
-# Windows hides the end of a name, so that people add a second one; browsers add one to notebooks.
-_DOUBLE = re.compile(r"(\.(?:py|ipynb|txt))\.(?:txt|json)$", re.IGNORECASE)
-# What a name says of a file that lies beside the answer.
+# Windows hides the suffix of a name, so that people add another; browsers add one to notebooks.
+_DOUBLE_SUFFIX = re.compile(r"(\.(?:py|ipynb|txt))\.(?:txt|json)$", re.IGNORECASE)
+# Words in the name of a file next to the answer.
 _ASIDE = re.compile(r"\b(?:tests?|utils?|helpers?|old|backup|bak|original|starter|draft|notes)\b")
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_OWN = r"(?P<own>[^/]+\.(?i:zip)/.+|[^/]+)"  # a file, or what is in a zip file
+_OWN = r"(?P<own>[^/]+\.(?i:zip)/.+|[^/]+)"  # a file, or the content of a zip file
 _MOODLE = r"(?P<name>[^_/]+)(?:_(?P<number>[0-9]+))?_assignsubmission_(?:file|onlinetext)_"
 _ZIP = r"(?P<student>[^/]+)\.(?i:zip)/(?P<own>.+)"
-LAYOUTS = {  # and what they look like
+LAYOUTS = {  # with an example of each
     "files": "STUDENT.py",
     "folders": "STUDENT/QUESTION.py",
     "gradescope": "an export of Gradescope",
@@ -51,9 +52,9 @@ LAYOUTS = {  # and what they look like
     "canvas": "an export of Canvas",
 }
 _PLATFORMS = ("gradescope", "moodle", "canvas")
-# The forms of a path; `own` is the part that the student made.  Canvas removes from names what
-# would look like `_12_`; the first two numbers are the person's and the file's, as Canvas itself
-# has it when grades come back.  A team of Moodle's has no number.
+# The forms of a path; `own` is the part that the student made.  Canvas removes from names whatever
+# looks like `_12_`; the first two numbers are those of the person and the file, as Canvas itself
+# reads them when grades come back.  A team of Moodle has no number.
 _FORMS = {
     "files": (_ZIP, r"(?P<student>[^/]+?)(?P<end>(?:\.(?i:py|ipynb|txt))?\.[^./]+)"),
     "folders": (
@@ -73,22 +74,22 @@ class Claim(NamedTuple):
 
     student: str
     question: str = ""
-    rank: tuple[int, int] = (EXACT, 0)  # how sure, how deep if unsure: only the smallest count
-    at: str | None = None  # None: the file's own time says it
+    rank: tuple[int, int] = (EXACT, 0)  # certainty, and depth if uncertain; the smallest count
+    at: str | None = None  # None: the time of the file
     name: str = ""
     email: str = ""
     late: bool = False
 
 
 def has_control_characters(text: str) -> bool:
-    """Whether a name has characters that act instead of being seen."""
+    """Return True if a name has characters that act instead of being seen."""
     return not text.isprintable() and any(
         char in _BIDI or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in text
     )
 
 
 def on_one_line(error: Exception) -> str:
-    """Return the message of an error as one line, cut where it is long."""
+    """Return the message of an error as one line, cut if it is long."""
     return " ".join(str(error).split())[:200]
 
 
@@ -98,53 +99,60 @@ def normalize_name(text: str) -> str:
 
 
 def to_student_id(text: str) -> str:
-    """Return a name by which a student can be told apart, "" where a text is none."""
-    called = normalize_name(text)
-    fits = 0 < len(called) <= MAX_STUDENT_LENGTH and called not in {".", ".."}
-    return "" if not fits or has_control_characters(called) or "/" in called else called
+    """Return the identity of a student for a name, or "" if the name cannot be one."""
+    name = normalize_name(text)
+    if not 0 < len(name) <= MAX_STUDENT_LENGTH or name in {".", ".."}:
+        return ""
+    if has_control_characters(name) or "/" in name:
+        return ""
+    return name
 
 
 def file_suffix(name: str) -> str:
     """Return the suffix of a name: `.py`, also of `a.py.txt`; `.txt` of Markdown."""
-    stem, dot, end = _DOUBLE.sub(r"\1", name.rpartition("/")[2]).rpartition(".")
-    found = f"{dot}{end}".casefold() if stem else ""
-    return TEXT if found in _MARKDOWN else found
+    file_name = _DOUBLE_SUFFIX.sub(r"\1", name.rpartition("/")[2])
+    stem, dot, end = file_name.rpartition(".")
+    if not stem:
+        return ""
+    suffix = f"{dot}{end}".casefold()
+    return TEXT if suffix in _MARKDOWN else suffix
 
 
 def is_markdown(name: str) -> bool:
-    """Return True for a Markdown file, which answers only if its name says so."""
+    """Return True for a Markdown file, which is an answer only if its name says so."""
     return name.casefold().endswith(_MARKDOWN)
 
 
 def version_numbers(path: str) -> tuple[int, int]:
-    """Return the numbers of a version (`_v2`) and of a copy (` (1)`) in a file's name, else 0.
+    """Return the numbers of a version (`_v2`) and of a copy (` (1)`) in a file's name, or else 0.
 
     A browser or Canvas numbers the copies of one name.
     """
     stem = path.rpartition("/")[2].rpartition(".")[0]
     copy = re.search(_COPY + "$", stem)
-    copies = re.findall("[0-9]+", copy[0]) if copy else [0]
+    copy_number = int(re.findall("[0-9]+", copy[0])[-1]) if copy else 0
     stem = re.sub(_COPY + "$", "", stem)
     version = re.search(r"(?:^|[ _-])(?:v|ver|version)[ ._-]?(\d{1,3})$", stem, re.IGNORECASE)
-    return int(version[1]) if version else 0, int(copies[-1])
+    return int(version[1]) if version else 0, copy_number
 
 
-def best_pattern(paths: Iterable[str], asked: AnswerNames) -> str:
-    """Return the pattern that most files of a flat folder fit by the question in front, or "".
+def best_pattern(paths: Iterable[str], names: AnswerNames) -> str:
+    """Return the pattern that most files of a flat folder fit with the question in front, or "".
 
     It ends with `{_}` if these files have several suffixes.
     """
-    ends: dict[str, Counter[str]] = {}  # the suffixes of the files, by the separator
+    suffixes: dict[str, Counter[str]] = {}  # of the files, by the separator
     for path in paths:
-        question, behind = asked.split_question_name(path)
-        if question in asked.ids and "/" not in path and file_suffix(behind) in asked.suffixes:
-            separator = path[len(question)]
-            if not re.fullmatch(f"(?:{_COPY})?", behind.rpartition(".")[0]) and separator != ".":
-                ends.setdefault(separator, Counter())[file_suffix(path)] += 1
-    if not ends:
+        question, rest = names.split_question_name(path)
+        if question not in names.ids or "/" in path or file_suffix(rest) not in names.suffixes:
+            continue
+        separator = path[len(question)]
+        if separator != "." and not re.fullmatch(f"(?:{_COPY})?", rest.rpartition(".")[0]):
+            suffixes.setdefault(separator, Counter())[file_suffix(path)] += 1
+    if not suffixes:
         return ""
-    separator, found = max(ends.items(), key=lambda item: item[1].total())
-    end = ".{_}" if len(found) > 1 else next(iter(found))
+    separator, counts = max(suffixes.items(), key=lambda item: item[1].total())
+    end = ".{_}" if len(counts) > 1 else next(iter(counts))
     return f"{{question}}{separator}{{student}}{end}"
 
 
@@ -158,286 +166,365 @@ def doubtful_students(students: Collection[str]) -> list[tuple[str, str]]:
 
 
 class AnswerNames:
-    """The questions that a class is asked, and what their answers may be called.
+    """The questions that a class is asked, and how their answers may be named.
 
-    What is named after one of the `others` of the banks in use answers none of them.
+    A file that is named after another question of the banks in use answers none of them.
     """
 
     def __init__(
         self, ids: Iterable[str], texts: Collection[str] = (), others: Iterable[str] = ()
     ) -> None:
+        """Take the questions of the class, those answered by text, and all others of the banks."""
         self.ids = tuple(dict.fromkeys(ids))
         self.texts = frozenset(texts)
-        self.suffixes = (*PROGRAMS, TEXT) if self.texts else PROGRAMS  # of what may be an answer
-        known = {one.casefold().replace("_", "-"): one for one in (*others, *self.ids)}
-        self._known = dict(sorted(known.items(), key=lambda one: -len(one[0])))
+        self.suffixes = (*PROGRAMS, TEXT) if self.texts else PROGRAMS  # of possible answers
+        by_name = {_loose_name(question): question for question in (*others, *self.ids)}
+        longest_first = sorted(by_name.items(), key=lambda item: -len(item[0]))
+        self._questions_by_name = dict(longest_first)
 
     def suffixes_for(self, question: str) -> tuple[str, ...]:
-        """Return how the files that may answer a question end."""
+        """Return the suffixes of files that may answer a question."""
         return (TEXT,) if question in self.texts else PROGRAMS
 
     def split_question_name(self, name: str) -> tuple[str, str]:
-        """Return the question with which a name begins, "" if none, and what stands behind it."""
-        loose = name.casefold().replace("_", "-")
-        for one, question in self._known.items():
-            if loose.startswith(one) and not loose[len(one) :][:1].isalnum():
-                return question, loose[len(one) :]
+        """Return the question with which a name begins, "" if none, and the rest of the name."""
+        loose = _loose_name(name)
+        for start, question in self._questions_by_name.items():
+            rest = loose[len(start) :]
+            if loose.startswith(start) and not rest[:1].isalnum():
+                return question, rest
         return "", ""
 
-    def questions_for_suffix(self, end: str) -> list[str]:
+    def questions_for_suffix(self, suffix: str) -> list[str]:
         """Return the questions that a file with this suffix may answer."""
-        return [one for one in self.ids if end in self.suffixes_for(one)]
+        return [question for question in self.ids if suffix in self.suffixes_for(question)]
 
     def questions_answered(self, own: Sequence[str]) -> list[tuple[str, tuple[int, int]]]:
-        """Return which questions a file answers, by its path from what is the student's.
+        """Return the questions that a file may answer, each with the rank of the claim.
 
-        Where it is none, every question has the rank `NO_VERDICT`.
+        `own` is the part of the file's path that the student made. If the file answers no question,
+        every question has the rank `NONE`.
         """
-        end = file_suffix(own[-1])
+        name = own[-1]
+        suffix = file_suffix(name)
         depth = len(own)
-        last = _DOUBLE.sub(r"\1", own[-1])
-        name = last.rpartition(".")[0] or last
-        none = [(one, (NONE, depth)) for one in self.ids]
-        if end == ARCHIVE:  # one that cannot be read: nobody knows what is in it
-            return [(one, (BROKEN, depth)) for one in self.ids]
-        question, behind = self.split_question_name(name)
-        sure = ANY if _ASIDE.search(behind) else EXACT
-        around = next(filter(None, (self.split_question_name(one)[0] for one in own[-2::-1])), "")
-        if around and question not in {"", around}:
-            return none
-        fitting = [one for one in self.questions_for_suffix(end) if around in {"", one}]
-        # As `drill start` has it: QUESTION/submission.py, or answers.txt.
-        plain = re.sub(_COPY + "$", "", name).casefold()
-        if not question and plain == ("answers" if end == TEXT else "submission"):
-            question = around or (fitting[0] if len(fitting) == 1 else "")
-            sure = EXACT if around or depth == 1 else ANY
-        if is_markdown(own[-1]):
-            sure = ANY
+        if suffix == ARCHIVE:  # its content is unknown, because it cannot be read
+            return [(question, (BROKEN, depth)) for question in self.ids]
+        no_answer = [(question, (NONE, depth)) for question in self.ids]
+        single_suffix = _DOUBLE_SUFFIX.sub(r"\1", name)
+        stem = single_suffix.rpartition(".")[0] or single_suffix
+        question, rest = self.split_question_name(stem)
+        certainty = ANY if _ASIDE.search(rest) else EXACT
+        folder_question = self._question_of_folders(own[:-1])
+        if folder_question and question not in {"", folder_question}:
+            return no_answer
+        fitting = self.questions_for_suffix(suffix)
+        if folder_question:
+            fitting = [folder_question] if folder_question in fitting else []
+        # `drill start` makes QUESTION/submission.py, or answers.txt.
+        own_name = re.sub(_COPY + "$", "", stem).casefold()
+        if not question and own_name == ("answers" if suffix == TEXT else "submission"):
+            question = folder_question or (fitting[0] if len(fitting) == 1 else "")
+            certainty = EXACT if folder_question or depth == 1 else ANY
+        if is_markdown(name):
+            certainty = ANY
         if question in fitting:
-            return [(question, (sure, depth * (sure != EXACT)))]
+            return [(question, (certainty, 0 if certainty == EXACT else depth))]
         if question in self.ids:
             return [(question, (UNFIT, depth))]
-        only = len(self.ids) == 1 or (len(fitting) == 1 and end in PROGRAMS)
-        if not question and fitting and (only or end == ".ipynb") and not is_markdown(own[-1]):
-            return [(one, (ANY, depth)) for one in fitting]
-        return none
+        is_only = len(self.ids) == 1 or (len(fitting) == 1 and suffix in PROGRAMS)
+        if question or is_markdown(name) or not (is_only or suffix == ".ipynb"):
+            return no_answer
+        return [(question, (ANY, depth)) for question in fitting] or no_answer
+
+    def _question_of_folders(self, folders: Sequence[str]) -> str:
+        """Return the question after which the innermost such folder is named, or ""."""
+        for folder in reversed(folders):
+            question = self.split_question_name(folder)[0]
+            if question:
+                return question
+        return ""
+
+
+def _loose_name(name: str) -> str:
+    return name.casefold().replace("_", "-")
 
 
 class Layout(NamedTuple):
     """How submissions are laid out: one of `LAYOUTS`."""
 
     name: str
-    asked: AnswerNames
+    names: AnswerNames
     base_folder: str = ""  # the folder in which all of it lies
-    claims_by_folder: Mapping[str, Sequence[Claim]] = {}  # by folder, on Gradescope
-    mismatch_note: str = (
-        "its path does not name a student and a question of the class"  # of no answer
-    )
+    claims_by_folder: Mapping[str, Sequence[Claim]] = {}  # of an export of Gradescope
+    # Why a file is no answer.
+    mismatch_note: str = "its path does not name a student and a question of the class"
 
     @property
     def looks_like(self) -> str:
         return LAYOUTS[self.name]
 
     def claims(self, path: str) -> list[Claim]:
-        """Return whose a file is and what it answers; that is nothing where the rank is `NO_VERDICT`."""
-        found = _matched(
-            self.name, path.removeprefix(f"{self.base_folder}/" if self.base_folder else "")
-        )
-        if found is None:
+        """Return whose a file is and what it may answer.
+
+        A file of a student that answers nothing has claims with the rank `NONE`.
+        """
+        base = f"{self.base_folder}/" if self.base_folder else ""
+        match = _match_path(self.name, path.removeprefix(base))
+        if match is None:
             return []
-        said = defaultdict(str, found.groupdict(""))
-        name = said["name"]
-        student = said["student"]
-        own = said["own"]
-        number = said["number"]
-        if self.name == "moodle":  # nobody is told apart by a name like a number
-            student = number or ("" if name.strip().isdigit() else name)
-        elif number:
-            student = f"{name}_{number}"
-        # Files and folders have times; a platform says when, or nobody knows.
-        at = None if (is_plain := self.name in {"files", "folders"}) else ""
-        called, behind = self.asked.split_question_name(student)
-        if is_plain and called and re.fullmatch(f"(?:{_COPY})?", behind):  # a folder of answers
-            return []
-        if end := said["end"]:  # its name says whose it is, and no more
+        fields = defaultdict(str, match.groupdict(""))
+        student = self._student(fields)
+        # Files and folders have times; on a platform the time is in its metadata, or unknown.
+        is_plain = self.name in {"files", "folders"}
+        question, rest = self.names.split_question_name(student)
+        if is_plain and question and re.fullmatch(f"(?:{_COPY})?", rest):
+            return []  # a folder of answers
+        own = fields["own"]
+        suffix = fields["end"]
+        if suffix:  # the name of the file says whose it is, and no more
             if student == "submission":
                 return []
-            own = f" {end}"
-        person = Claim(student, at=at, name=normalize_name(name), late=bool(said["late"]))
-        return [
-            one._replace(student=called, question=question, rank=rank)
-            for one in self.claims_by_folder.get(student) or [person]
-            if (called := to_student_id(one.student))
-            for question, rank in self.asked.questions_answered(own.split("/"))
-            if not end or rank[0] != NONE
-        ]
+            own = f" {suffix}"
+        person = Claim(
+            student,
+            at=None if is_plain else "",
+            name=normalize_name(fields["name"]),
+            late=bool(fields["late"]),
+        )
+        answered = self.names.questions_answered(own.split("/"))
+        if suffix:
+            answered = [(question, rank) for question, rank in answered if rank[0] != NONE]
+        claims = []
+        for submitter in self.claims_by_folder.get(student) or [person]:
+            student_id = to_student_id(submitter.student)
+            if student_id:
+                claims += [
+                    submitter._replace(student=student_id, question=question, rank=rank)
+                    for question, rank in answered
+                ]
+        return claims
+
+    def _student(self, fields: Mapping[str, str]) -> str:
+        name = fields["name"]
+        number = fields["number"]
+        if self.name == "moodle":
+            if number:
+                return number
+            return "" if name.strip().isdigit() else name  # it would look like a number
+        return f"{name}_{number}" if number else fields["student"]
 
 
 class PatternLayout:
     """A layout that an instructor describes: `{student}/{question}.py`.
 
-    A field is any text without `/`, and ends where the text after it first occurs: were another end
-    tried where the rest does not fit, the rest, which a student may have chosen, would decide whose
+    A field is any text without `/`. It ends at the first occurrence of the text after it, even if
+    the rest then does not fit: a student may have chosen the rest, and must not decide by it whose
     the file is.
     """
 
     name = "pattern"
     mismatch_note = "it does not fit the pattern, or names no question of the class"
 
-    def __init__(self, text: str, asked: AnswerNames) -> None:
+    def __init__(self, text: str, names: AnswerNames) -> None:
         self.looks_like = text
-        self._asked = asked
+        self._names = names
         pieces = re.split(r"\{([^{}]*)\}", text)  # a text, a field, a text, ..., a text
-        between = pieces[::2]
-        named = [name for name in pieces[1::2] if name != "_"]
+        texts = pieces[::2]
+        fields = [field for field in pieces[1::2] if field != "_"]
         if (
-            "student" not in named
-            or not {*named} <= {*PATTERN_FIELDS}
-            or len(named) > len({*named})
-            or "" in between[1:-1]
-            or re.search("[{}]", "".join(between))
+            "student" not in fields
+            or not {*fields} <= {*PATTERN_FIELDS}
+            or len(fields) > len({*fields})
+            or "" in texts[1:-1]
+            or re.search("[{}]", "".join(texts))
         ):
-            known = ", ".join(f"{{{one}}}" for one in PATTERN_FIELDS)
+            listed = ", ".join(f"{{{field}}}" for field in PATTERN_FIELDS)
             raise UsageError(
-                f"pattern {text}: expected the fields {known}, each but {{_}} once at most, "
+                f"pattern {text}: expected the fields {listed}, each but {{_}} once at most, "
                 "{student} among them, and something between two fields",
                 hint="for example --pattern '{student}/{question}.py'; {_} is anything",
             )
-        names = asked.ids if "question" in named else [""]
-        self._forms = {one: re.compile(_form(pieces, one), re.DOTALL) for one in names}
+        questions = names.ids if "question" in fields else [""]
+        self._forms = {
+            question: re.compile(_pattern_form(pieces, question), re.DOTALL)
+            for question in questions
+        }
 
     def claims(self, path: str) -> list[Claim]:
-        found = {one: m for one, form in self._forms.items() if (m := form.fullmatch(path))}
-        if len({one["student"] for one in found.values()}) != 1:  # nobody's, or of two people
+        matches: dict[str, re.Match[str]] = {}
+        for question, form in self._forms.items():
+            match = form.fullmatch(path)
+            if match:
+                matches[question] = match
+        if len({match["student"] for match in matches.values()}) != 1:  # nobody's, or of two people
             return []
-        question = max(found, key=len)
-        said = found[question].groupdict()
-        called = to_student_id(said["student"])
-        at = said.get("at")
-        when = None if at is None else to_utc(at)
-        if not called or when == "":
+        question = max(matches, key=len)
+        fields = matches[question].groupdict()
+        student = to_student_id(fields["student"])
+        time = to_utc(fields["at"]) if "at" in fields else None
+        if not student or time == "":
             return []
-        fitting = self._asked.questions_for_suffix(file_suffix(path))
-        sure = ANY if not question else EXACT if question in fitting else UNFIT
-        one = Claim(called, "", (sure, 0), when, said.get("name", ""), said.get("email", ""))
-        return [one._replace(question=each) for each in ([question] if question else fitting)]
+        fitting = self._names.questions_for_suffix(file_suffix(path))
+        claim = Claim(student, at=time, name=fields.get("name", ""), email=fields.get("email", ""))
+        if not question:
+            return [claim._replace(question=name, rank=(ANY, 0)) for name in fitting]
+        certainty = EXACT if question in fitting else UNFIT
+        return [claim._replace(question=question, rank=(certainty, 0))]
 
 
-def _form(pieces: Sequence[str], question: str) -> str:
+def _pattern_form(pieces: Sequence[str], question: str) -> str:
+    """Return a regular expression for a pattern, in which a field stands for one question."""
     form, *texts = map(re.escape, pieces[::2])
-    for at, (name, after) in enumerate(zip(pieces[1::2], texts, strict=True), 1):
-        free = rf"(?>[^/](?:(?!{after})[^/])*)" if at < len(texts) else "[^/]+"
-        if name == "question":
-            called = re.escape(question).replace(r"\-", "[-_]")
-            form += rf"(?i:{called})" + (rf"(?:{_COPY})?" if "<student>" in form else "")
+    for number, (field, text) in enumerate(zip(pieces[1::2], texts, strict=True), 1):
+        is_last = number == len(texts)
+        anything = "[^/]+" if is_last else rf"(?>[^/](?:(?!{text})[^/])*)"
+        if field == "question":
+            name = re.escape(question).replace(r"\-", "[-_]")
+            form += rf"(?i:{name})"
+            if "<student>" in form:
+                form += rf"(?:{_COPY})?"
+        elif field == "_":
+            form += f"(?:{anything})"
         else:
-            form += f"(?:{free})" if name == "_" else f"(?P<{name}>{free})"
-        form += after
+            form += f"(?P<{field}>{anything})"
+        form += text
     return form
 
 
-def _matched(layout: str, path: str) -> re.Match[str] | None:
-    found = (re.fullmatch(form, path, re.DOTALL) for form in _FORMS[layout])
-    return next(filter(None, found), None)
+def _match_path(layout: str, path: str) -> re.Match[str] | None:
+    for form in _FORMS[layout]:
+        match = re.fullmatch(form, path, re.DOTALL)
+        if match:
+            return match
+    return None
 
 
-def detect_layout(paths: Sequence[str], asked: AnswerNames, name: str) -> Layout:
-    """Return the layout that every answer fits, in the folder that all of it lies in, if one does.
+def detect_layout(paths: Sequence[str], names: AnswerNames, name: str) -> Layout:
+    """Return the layout that every answer fits, in the folder that holds all of them, if one does.
 
-    UsageError where it can be more than one, and is not named.
+    UsageError if several layouts are possible and `name` chooses none.
     """
-    ends = {*asked.suffixes, ARCHIVE}
-    answers = [path for path in paths if file_suffix(path) in ends]
-    split = [path.partition("/") for path in paths if "/" in path or file_suffix(path) in ends]
-    tops = {"" if not below or file_suffix(top) == ARCHIVE else top for top, _, below in split}
-    around = tops.pop() if len(tops) == 1 else ""
-    seen, _, direct = _shapes(answers, asked)
-    if around:
-        inner, students, _ = _shapes([path.partition("/")[2] for path in answers], asked)
-        if not inner or {*_PLATFORMS} & {*seen}:
-            around = ""
+    suffixes = {*names.suffixes, ARCHIVE}
+    answers = [path for path in paths if file_suffix(path) in suffixes]
+    outer = _Shapes(answers, names)
+    counts = outer.counts
+    base = _common_folder(path for path in paths if "/" in path or file_suffix(path) in suffixes)
+    if base:
+        inner = _Shapes([path.partition("/")[2] for path in answers], names)
+        if not inner.counts or {*_PLATFORMS} & {*outer.counts}:
+            base = ""
         elif name:
-            around = around if name not in {"folders", *seen} and name in inner else ""
-        elif len(students) < 2 or direct:  # a student alone could make folders for others
+            if name in {"folders", *outer.counts} or name not in inner.counts:
+                base = ""
+        elif len(inner.students) < 2 or outer.has_direct_answer:
+            # A student alone could make folders for others.
             raise UsageError(
-                f"expected folders of several students, found {escape_line(around)} alone: is it one's?",
+                f"expected folders of several students, found {escape_line(base)} alone: "
+                "is it one's?",
                 hint="--layout folders if it is; else give that folder as SUBMISSIONS",
             )
-        seen = inner if around else seen
-    ways = [one for one in seen if one] or (["files"] if seen else ["folders"])
-    if name or len(ways) == 1:
-        return Layout(name or ways[0], asked, around)
+        if base:
+            counts = inner.counts
+    layouts = [shape for shape in counts if shape]
+    if not layouts:
+        layouts = ["files"] if counts else ["folders"]
+    if name or len(layouts) == 1:
+        return Layout(name or layouts[0], names, base)
     raise UsageError(
         "expected submissions in one layout, found "
-        + "; ".join(f"{seen[one]:,} like {LAYOUTS[one]}" for one in ways),
-        hint=f"--layout {' or '.join(sorted(ways))} says which; --pattern describes another",
+        + "; ".join(f"{counts[layout]:,} like {LAYOUTS[layout]}" for layout in layouts),
+        hint=f"--layout {' or '.join(sorted(layouts))} says which; --pattern describes another",
     )
 
 
-def _shapes(answers: Iterable[str], asked: AnswerNames) -> tuple[Counter[str], set[str], bool]:
-    """Count layouts of what may be answers, "" for a zip file alone.
+def _common_folder(paths: Iterable[str]) -> str:
+    """Return the folder in which all files lie, or "" if they lie in several or in a zip file."""
+    folders = set[str]()
+    for path in paths:
+        folder, _, below = path.partition("/")
+        folders.add("" if not below or file_suffix(folder) == ARCHIVE else folder)
+    return folders.pop() if len(folders) == 1 else ""
 
-    Returns also whose they are, and whether one lies where a student's own folder would have it.
-    """
-    shapes = Counter[str]()
-    students = set[str]()
-    direct = False
-    for path in answers:
-        matching = (name for name in _PLATFORMS if _matched(name, path))
-        shape = "folders" if "/" in path else "files"
-        shape = next(matching, "" if file_suffix(path.split("/")[0]) == ARCHIVE else shape)
-        claims = Layout(shape or "files", asked).claims(path)
-        if sure := [one for one in claims if one.rank[0] < UNFIT]:
-            shapes[shape] += 1
-            students |= {one.student for one in sure}
-            direct |= any((one.rank[0], path.count("/")) == (EXACT, 1) for one in sure)
-    return shapes, students, direct
+
+class _Shapes:
+    """The layouts that possible answers have, by their number; "" for a zip file alone."""
+
+    def __init__(self, answers: Iterable[str], names: AnswerNames) -> None:
+        self.counts = Counter[str]()
+        self.students = set[str]()
+        self.has_direct_answer = False  # where a student's own folder would have it
+        for path in answers:
+            shape = _shape(path)
+            claims = Layout(shape or "files", names).claims(path)
+            possible = [claim for claim in claims if claim.rank[0] < UNFIT]
+            if possible:
+                self.counts[shape] += 1
+                self.students |= {claim.student for claim in possible}
+                if path.count("/") == 1 and any(claim.rank[0] == EXACT for claim in possible):
+                    self.has_direct_answer = True
+
+
+def _shape(path: str) -> str:
+    for platform in _PLATFORMS:
+        if _match_path(platform, path):
+            return platform
+    if file_suffix(path.split("/")[0]) == ARCHIVE:
+        return ""
+    return "folders" if "/" in path else "files"
 
 
 def to_utc(text: str) -> str:
-    """Return a time as ISO 8601 in UTC; "" where a text is none.  Without a zone it is UTC."""
+    """Return a time as ISO 8601 in UTC, or "" if a text is none. Without a zone it is UTC."""
     with suppress(ValueError, OverflowError):
-        found = datetime.fromisoformat(text.strip().removesuffix(" UTC"))
-        found = found if found.tzinfo else found.replace(tzinfo=UTC)
-        form = "milliseconds" if found.microsecond else "seconds"
-        return found.astimezone(UTC).isoformat(timespec=form)
+        moment = datetime.fromisoformat(text.strip().removesuffix(" UTC"))
+        if not moment.tzinfo:
+            moment = moment.replace(tzinfo=UTC)
+        precision = "milliseconds" if moment.microsecond else "seconds"
+        return moment.astimezone(UTC).isoformat(timespec=precision)
     return ""
 
 
 def read_submitters(content: bytes) -> dict[str, list[Claim]]:
-    """Read Gradescope's metadata: by folder, whose it is and when it came.
+    """Read Gradescope's metadata: by folder, the students and the time of their submission.
 
-    Somebody is called by their number, or by their address where it is not theirs alone.
+    A student is identified by their number, or by their address if others have the same number.
     """
     try:
-        # Every scalar is text to this loader, and it passes over tags, such as those of Ruby.
-        read = getattr(yaml, "CBaseLoader", yaml.BaseLoader)(content).get_single_data()
-        found = {folder: _people(said) or [Claim("")] for folder, said in read.items()}
-    except (yaml.YAMLError, ValueError, AttributeError, TypeError, RecursionError) as fault:
+        # To this loader every scalar is text, and it ignores tags such as those of Ruby.
+        loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+        metadata = loader(content).get_single_data()
+        submitters = {
+            folder: _submitters(entry) or [Claim("")] for folder, entry in metadata.items()
+        }
+    except (yaml.YAMLError, ValueError, AttributeError, TypeError, RecursionError) as error:
         raise UsageError(
-            f"{METADATA}: expected what Gradescope exports: {on_one_line(fault)}"
-        ) from fault
-    known = {(one.student, one.email) for people in found.values() for one in people}
-    numbers = Counter(number for number, _ in known if not re.search("@|^submission_|^$", number))
+            f"{METADATA}: expected what Gradescope exports: {on_one_line(error)}"
+        ) from error
+    people = {(claim.student, claim.email) for claims in submitters.values() for claim in claims}
+    numbers = Counter(number for number, _ in people if not re.search("@|^submission_|^$", number))
     return {
         folder: [
-            one if numbers[one.student] == 1 else one._replace(student=one.email or folder)
-            for one in people
+            claim if numbers[claim.student] == 1 else claim._replace(student=claim.email or folder)
+            for claim in claims
         ]
-        for folder, people in found.items()
+        for folder, claims in submitters.items()
     }
 
 
-def _people(said: Any) -> list[Claim]:  # noqa: ANN401 - whatever YAML holds
-    at = said.get(":created_at", "")
-    at = at.get("utc", "") if isinstance(at, dict) else at
-    at = to_utc(re.sub(r"(\.\d{6})\d+", r"\1", at).replace(" Z", "Z"))
+def _submitters(entry: Any) -> list[Claim]:  # noqa: ANN401 - any value of YAML
+    time = entry.get(":created_at", "")
+    if isinstance(time, dict):
+        time = time.get("utc", "")
+    time = to_utc(re.sub(r"(\.\d{6})\d+", r"\1", time).replace(" Z", "Z"))
 
-    def text(one: dict[str, str], key: str) -> str:
-        value = one.get(key, "")
+    def text(person: dict[str, str], key: str) -> str:
+        value = person.get(key, "")
         return "" if value in {"null", "~"} else normalize_name(value)
 
     return [
-        Claim(text(one, ":sid"), at=at, name=text(one, ":name"), email=text(one, ":email"))
-        for one in said.get(":submitters") or []
+        Claim(
+            text(person, ":sid"), at=time, name=text(person, ":name"), email=text(person, ":email")
+        )
+        for person in entry.get(":submitters") or []
     ]

@@ -36,8 +36,8 @@ _COMMANDS = {
     " interview.decide interview.debrief interview.list_",
     "bank": "bank.audit bank.preview bank.new bank.new_idea bank.add bank.remove bank.list_"
     " bank.schema",
-    "class": "classroom.grade classroom.report classroom.export classroom.gradescope"
-    " classroom.schema",
+    "class": "class_grade.grade class_report.report class_report.export"
+    " class_gradescope.gradescope class_report.schema",
 }
 _EVERYDAY = (
     "next list show start grade watch edit case hint run solution discuss reset history progress"

@@ -15,7 +15,8 @@ from typing import Any
 
 from grader.classroom.hand_ins import HandIns
 from grader.classroom.results import ClassResults, grade_key
-from grader.commands.classes import ClassPlan, ClassProgress, grade_class
+from grader.classroom.submission_layout import AnswerNames
+from grader.commands.class_grade import ClassPlan, ClassProgress, grade_class
 from grader.commands.context import Context
 from grader.model.classroom import (
     AssignedQuestion,
@@ -73,7 +74,8 @@ def notebook(*cells: str, **changes: Any) -> bytes:
 
 def programs(root: Path, *asked: str, **how: Any) -> list[tuple[HandIn, bytes]]:
     """What is handed in, with the programs."""
-    with HandIns(root, asked or ("mean",), **how) as handed:
+    names = AnswerNames(asked or ("mean",), how.pop("texts", ()), how.pop("others", ()))
+    with HandIns(root, names, **how) as handed:
         return [(one, program.main) for one, program in handed]
 
 

@@ -198,11 +198,11 @@ def test_a_dask_worker_is_killed_and_every_verdict_is_there_once(tmp_path: Path)
 def test_a_scheduler_that_is_lost_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.classroom.grading_jobs._LOOK", 0.1)
+    monkeypatch.setattr("grader.classroom.grading_jobs._POOL_CHECK_SECONDS", 0.1)
     with cluster(tmp_path) as (address, _, scheduler):
         grades = grading(write(tmp_path, 8), scheduler=address)
         found = [next(grades)]
-        monkeypatch.setattr("grader.classroom.grading_jobs._CONNECTING", 0.2)
+        monkeypatch.setattr("grader.classroom.grading_jobs._CONNECT_SECONDS", 0.2)
         os.kill(scheduler, signal.SIGKILL)
         with pytest.raises(UsageError, match="was lost"):
             found += grades
@@ -210,7 +210,7 @@ def test_a_scheduler_that_is_lost_is_a_sentence(
 
 
 def test_a_scheduler_that_is_not_there_and_dask_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.classroom.grading_jobs._CONNECTING", 0.2)
+    monkeypatch.setattr("grader.classroom.grading_jobs._CONNECT_SECONDS", 0.2)
     for address in ("tcp://127.0.0.1:1", "no://where"):
         with pytest.raises(UsageError, match=f"no Dask scheduler answers at {address}"):
             DaskPool(address, {})

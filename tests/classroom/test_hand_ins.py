@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.bank.bank_files import read_regular_file
-from grader.classroom import hand_ins
+from grader.classroom import submitted_files
 from grader.classroom.hand_ins import HandIns
 from grader.classroom.results import ClassResults, grade_key
-from grader.classroom.submission_layout import LAYOUTS, to_student_id
+from grader.classroom.submission_layout import LAYOUTS, AnswerNames, to_student_id
 from grader.model.classroom import SubmittedProgram
 from grader.model.errors import UsageError
 from grader.model.limits import MAX_ARCHIVE_ENTRIES, MAX_BYTES_BY_SUFFIX, MAX_SUBMISSION_FILE_BYTES
@@ -43,7 +43,7 @@ LINK = "a link, which is not followed"
 
 def walked(root: Path) -> dict[str, str]:
     """What is wrong with every file, by path."""
-    with HandIns(root, ["mean"], pattern="{student}") as handed_in:
+    with HandIns(root, AnswerNames(["mean"]), pattern="{student}") as handed_in:
         return {one.path: one.fault for one in handed_in.files}
 
 
@@ -75,7 +75,7 @@ def test_what_is_no_file_is_said_and_never_opened(tmp_path: Path) -> None:
         "ann/mean.py": LINK, "bo/mean.py": "a device or a pipe, and no file", "eve.zip": LINK,
         "zoe/mean.py": "",
     }  # fmt: skip
-    with HandIns(root, ["mean"]) as submissions:
+    with HandIns(root, AnswerNames(["mean"])) as submissions:
         list(submissions)
         assert submissions.unused == [("dov", LINK)]
 
@@ -92,7 +92,7 @@ def test_of_files_of_one_time_the_highest_version_is_last(tmp_path: Path) -> Non
 
 def test_a_folder_that_becomes_a_link_is_not_followed(tmp_path: Path) -> None:
     root = tree(tmp_path, {"ann/a/mean.py": "x", "zoe/a/mean.py": "y"})
-    with HandIns(root, ["mean"]) as submissions:
+    with HandIns(root, AnswerNames(["mean"])) as submissions:
         (root / "ann").rename(root / "gone")
         (root / "ann").symlink_to(root / "zoe")
         assert [(one.path, one.fault) for one, _ in submissions] == [
@@ -119,7 +119,7 @@ def test_names_that_act_are_said(tmp_path: Path) -> None:
     ]  # fmt: skip
     tree(tmp_path, dict.fromkeys(names, ""))
     os.mkdir(os.fsencode(tmp_path) + b"/b\xff")  # noqa: PTH102 - no Path holds these bytes
-    with HandIns(tmp_path, ["mean"]) as submissions:
+    with HandIns(tmp_path, AnswerNames(["mean"])) as submissions:
         assert [one.student for one, _ in submissions if not one.fault] == [
             "ann", "علی‌رضا", "山田　太郎"
         ]  # fmt: skip
@@ -143,9 +143,9 @@ def test_what_this_machine_cannot_read_is_nobodys_fault(
             raise PermissionError(13, "Permission denied")
         return lstat(path)
 
-    monkeypatch.setattr("grader.classroom.hand_ins.read_regular_file", failing)
+    monkeypatch.setattr("grader.classroom.submitted_files.read_regular_file", failing)
     monkeypatch.setattr(Path, "lstat", closed)
-    with HandIns(tmp_path, ["mean"]) as submissions:
+    with HandIns(tmp_path, AnswerNames(["mean"])) as submissions:
         assert [one.student for one, _ in submissions] == ["ann"]
         assert submissions.unused == [
             ("bo/mean.py", "cannot be read: Input/output error"),
@@ -166,7 +166,7 @@ def test_a_disk_that_fails_under_a_zip_file_is_nobodys_fault(
         return read(self, name, *rest)
 
     monkeypatch.setattr(zipfile.ZipFile, "open", failing)
-    with HandIns(tmp_path / "all.zip", ["mean"]) as submissions:
+    with HandIns(tmp_path / "all.zip", AnswerNames(["mean"])) as submissions:
         assert [one.student for one, _ in submissions] == ["cem"]
         assert {path for path, _ in submissions.unused} == {"ann/mean.py", "bo.zip"}
 
@@ -238,7 +238,7 @@ def test_paths_that_lead_out_are_the_students_error(
 def test_what_can_be_read_goes_before_what_cannot(tmp_path: Path) -> None:
     tree(tmp_path, {"ann/mean.py": "x = 1"})
     (tmp_path / "ann" / "mean (2).py").symlink_to(tmp_path / "ann/mean.py")
-    with HandIns(tmp_path, ["mean"], "folders") as submissions:
+    with HandIns(tmp_path, AnswerNames(["mean"]), "folders") as submissions:
         assert [one.path for one, _ in submissions] == ["ann/mean.py"]
         assert submissions.unused == [("ann/mean (2).py", LINK)]
 
@@ -317,8 +317,8 @@ def test_many_zip_files_of_one_student_take_no_disk(
     bomb = packed(*((info(f"{n}.py"), b"#" * MAX_SUBMISSION_FILE_BYTES) for n in range(4)))
     bombs: Files = {f"eve/{n}.zip": bomb for n in range(4)}
     tree(tmp_path / "in", {"ann/mean.zip": zipped({"mean.py": "x = 1"}), **bombs})
-    with HandIns(tmp_path / "in", ["mean"]) as submissions:
-        size = os.fstat(submissions._temporary.fileno()).st_size
+    with HandIns(tmp_path / "in", AnswerNames(["mean"])) as submissions:
+        size = os.fstat(submissions._submitted._temporary.fileno()).st_size
         assert size < MAX_SUBMISSION_FILE_BYTES
         assert [*(tmp_path / "tmp").iterdir()] == []  # nothing has a name that a kill could leave
         handed = {one.path: program.main for one, program in submissions}
@@ -348,7 +348,7 @@ def test_a_zip_file_of_countless_files_is_refused(tmp_path: Path) -> None:
 def test_zip_files_in_each_other_share_what_they_may_hold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hand_ins, "MAX_ARCHIVE_ENTRIES", 12)
+    monkeypatch.setattr(submitted_files, "MAX_ARCHIVE_ENTRIES", 12)
     four = zipped({f"{number}.py": "" for number in range(4)})
     tree(tmp_path, {"ann.zip": zipped({"a.zip": four, "b.zip": four, "c.zip": four})})
     assert walked(tmp_path) == {"ann.zip/c.zip": "its zip files hold more than 12 files"} | {
@@ -396,7 +396,7 @@ def test_any_zip_file_is_read_or_refused(
     if damage and damage[0] < len(content):
         content[damage[0]] = damage[1]
     (tmp_path / "all.zip").write_bytes(content)
-    with suppress(UsageError), HandIns(tmp_path / "all.zip", ASKED, name) as handed_in:
+    with suppress(UsageError), HandIns(tmp_path / "all.zip", AnswerNames(ASKED), name) as handed_in:
         for one, program in handed_in:
             assert one.student == to_student_id(one.student) != ""
             assert bool(one.sha256) != bool(one.fault)
@@ -410,7 +410,7 @@ def test_any_zip_file_is_read_or_refused(
 
 def modules(root: Path, *asked: str, **how: Any) -> dict[str, dict[str, bytes]]:
     """What is graded with each program, by path."""
-    with HandIns(root, asked or ("mean",), **how) as handed:
+    with HandIns(root, AnswerNames(asked or ("mean",)), **how) as handed:
         return {one.path: dict(program.modules) for one, program in handed if one.sha256}
 
 
@@ -436,12 +436,12 @@ def test_what_a_program_imports_of_its_folder_comes_with_it(tmp_path: Path) -> N
         "ann/mean.py": ["shapes", "sums"], "bo/mean.py": [], "cy/mean.ipynb": ["shapes"],
     }  # fmt: skip
     assert found["cy/mean.ipynb"]["shapes"] == b"caf\xe9 = 1"
-    with HandIns(tmp_path, ["mean"]) as handed:
+    with HandIns(tmp_path, AnswerNames(["mean"])) as handed:
         before = {one.path: one.sha256 for one, _ in handed}
         named = [path for path, _ in handed.unused]
     assert named == ["ann/deep/lost.py", "ann/notes.py", "ann/numpy.py", "ann/sys.py", "cy/sums.py"]
     (tmp_path / "ann/sums.py").write_text("total = 1")
-    with HandIns(tmp_path, ["mean"]) as handed:
+    with HandIns(tmp_path, AnswerNames(["mean"])) as handed:
         after = {one.path: one.sha256 for one, _ in handed}
     assert [path for path in before if before[path] != after[path]] == ["ann/mean.py"]
 
@@ -460,7 +460,7 @@ def test_what_another_file_imports_is_no_answer_by_itself(tmp_path: Path) -> Non
             "cy/two.py": b"import one",
         },
     )
-    with HandIns(tmp_path, ["mean"]) as handed:
+    with HandIns(tmp_path, AnswerNames(["mean"])) as handed:
         found = {one.path: list(program.modules) for one, program in handed}
         joined, unused = handed.joined, handed.unused
     assert found == {
@@ -491,7 +491,7 @@ def test_no_program_imports_another_students(tmp_path: Path) -> None:
 @pytest.mark.parametrize("forged", [b"\0{", b'\0{"x": "y"}', b'\0{"": "x", "a": "y"}', b"\0[1]"])
 def test_a_file_is_one_program_whatever_it_begins_with(tmp_path: Path, forged: bytes) -> None:
     tree(tmp_path, {"ann/mean.py": forged})
-    with HandIns(tmp_path, ["mean"]) as handed:
+    with HandIns(tmp_path, AnswerNames(["mean"])) as handed:
         assert [program for _, program in handed] == [SubmittedProgram(forged)]
 
 
@@ -519,18 +519,21 @@ def test_a_bug_of_the_readers_is_one_students_and_costs_no_points(
     monkeypatch.setattr("grader.classroom.hand_ins.notebook_code", buggy)
     files: Files = {"ann/mean.py": "x", "bo/mean.ipynb": notebook("x"), "cy/mean.py": "y"}
     tree(tmp_path / "in", files)
-    with HandIns(tmp_path / "in", ["mean"]) as handed:
+    with HandIns(tmp_path / "in", AnswerNames(["mean"])) as handed:
         found = {one.student: one for one, _ in handed}
     assert [name for name, one in found.items() if one.sha256] == ["ann", "cy"]
     assert (found["bo"].fault, "KeyError" in found["bo"].unread) == ("", True)
-    monkeypatch.setattr("grader.classroom.hand_ins._path", broken)
+    monkeypatch.setattr("grader.classroom.submitted_files._entry_path", broken)
     tree(tmp_path / "in", {"dee/mean.zip": zipped({"mean.py": "x"})})
-    with HandIns(tmp_path / "in", ["mean"]) as handed:
+    with HandIns(tmp_path / "in", AnswerNames(["mean"])) as handed:
         found = {one.student: one for one, _ in handed}
         assert not handed.students_without_file
     assert "a bug" in found["dee"].unread
     results = tmp_path / "out"
-    with HandIns(tmp_path / "in", ["mean"]) as handed, ClassResults(results, write=TERMS) as kept:
+    with (
+        HandIns(tmp_path / "in", AnswerNames(["mean"])) as handed,
+        ClassResults(results, write=TERMS) as kept,
+    ):
         assert kept.store_hand_ins(handed, handed.unused) == 4
         assert len(list(kept.programs_to_grade(MEAN))) == 2
         entries = {one.hand_in.student: one for one in kept.settled_entries()}

@@ -24,7 +24,7 @@ from grader.classroom.report import (
     students_to_talk_to,
 )
 from grader.commands import app
-from grader.commands.classes import report_class
+from grader.commands.class_report import report_class
 from grader.model.classroom import ClassEntry
 from grader.model.errors import UsageError
 from grader.model.report import Explanation, Report, Verdict
@@ -287,7 +287,8 @@ def student(name: str, *standings: AnswerStatus, points: float | None = 10) -> S
         (student("a", AnswerStatus.PASSED, AnswerStatus.PASSED), ""),
         (student("a", AnswerStatus.PASSED, AnswerStatus.IDEA), ""),
         (student("a", AnswerStatus.IDEA), ""),  # one question, of which the page says the idea
-        (student("a", AnswerStatus.IDEA, AnswerStatus.STOPPED, points=9), "passed none of 2 questions"),
+        (student("a", AnswerStatus.IDEA, AnswerStatus.STOPPED, points=9),
+         "passed none of 2 questions"),
         (student("a", AnswerStatus.STARTER, AnswerStatus.NO_ANSWER, points=9),
          "passed none of 2 questions; what was handed in holds no answer (q2); the starter was "
          "handed in as it was (q1)"),

@@ -68,7 +68,7 @@ def test_a_layout_is_recognized(tmp_path: Path, layout: str) -> None:
         assert {path: who for who, _, path in whose(root)} == expected
         assert {path: who for who, _, path in whose(root, layout=layout)} == expected
     assert {path.removeprefix("hw 1/"): who for who, _, path in whose(wrapped)} == expected
-    with HandIns(wrapped, ["mean"]) as handed_in:
+    with HandIns(wrapped, AnswerNames(["mean"])) as handed_in:
         assert handed_in.layout.name == layout
 
 
@@ -144,7 +144,7 @@ def test_the_most_likely_files_count_and_the_last_of_them_last(tmp_path: Path) -
     names = ["submission_1/helper.py", "submission_1/mean.py", "submission_1/old/mean.py",
              "submission_2/b10.py", "submission_2/b9.py"]  # fmt: skip
     tree(tmp_path, dict.fromkeys(names, ""))
-    with HandIns(tmp_path, ["mean"]) as handed_in:
+    with HandIns(tmp_path, AnswerNames(["mean"])) as handed_in:
         assert [one.path for one, _ in handed_in] == [
             "submission_1/old/mean.py", "submission_1/mean.py", "submission_2/b9.py",
             "submission_2/b10.py",
@@ -160,7 +160,7 @@ def test_a_copy_or_a_file_in_a_folder_is_as_likely_and_the_last_one_counts(
 ) -> None:
     tree(tmp_path, {"ann/mean.py": "", f"ann/{later}": "", "ann/mean_old.py": ""})
     os.utime(tmp_path / "ann/mean.py", (86_400, 86_400))
-    with HandIns(tmp_path, ["mean"], "folders") as handed_in:
+    with HandIns(tmp_path, AnswerNames(["mean"]), "folders") as handed_in:
         assert [one.path for one, _ in handed_in] == ["ann/mean.py", f"ann/{later}"]
         assert [path for path, _ in handed_in.unused] == ["ann/mean_old.py"]
     os.utime(tmp_path / "ann/mean.py")
@@ -190,7 +190,7 @@ def test_a_file_of_another_type_is_said_though_another_answer_is_right(tmp_path:
     tree(tmp_path, {"ann/mean.py": "", "ann/paper.docx": "", "bo/paper.txt": "", "bo/mean.md": "",
                     "cy/paper.ipynb": BOOK, "cy/mean.py": "", "dov/answers.txt": "",
                     "dov/submission.py": ""})  # fmt: skip
-    with HandIns(tmp_path, ["mean", "paper"], texts=["paper"]) as handed_in:
+    with HandIns(tmp_path, AnswerNames(["mean", "paper"], ["paper"])) as handed_in:
         said = {(one.student, one.question): one.fault for one, _ in handed_in}
         assert said == {
             ("ann", "mean"): "", ("ann", "paper"): "expected a .txt file, found paper.docx",
@@ -400,7 +400,7 @@ def test_a_name_like_a_number_is_no_number_with_a_space_either(tmp_path: Path) -
 def test_what_is_nobodys_is_counted_and_named(tmp_path: Path) -> None:
     files: Files = {f"ann/{n}.py": "" for n in range(9)} | {"ann/mean.py": "", "ann/a.csv": ""}
     tree(tmp_path, {**files, "bo/mean.py": ""})
-    with HandIns(tmp_path, ["mean"]) as handed_in:
+    with HandIns(tmp_path, AnswerNames(["mean"])) as handed_in:
         assert len(list(handed_in)) == 2
         assert len(handed_in.unused) == 9
         assert handed_in.describe_unassigned().startswith(

@@ -10,7 +10,7 @@ import pytest
 from grader import bank
 from grader.classroom.results import ClassResults
 from grader.commands.app import run
-from grader.commands.classes import ClassPlan, grade_class
+from grader.commands.class_grade import ClassPlan, grade_class
 from grader.commands.context import Context
 from grader.commands.ideas import NewIdea, create_idea
 from grader.model.errors import BankError, UsageError

@@ -14,22 +14,15 @@ from typing import Any
 import pytest
 
 from grader.bank import load
+from grader.classroom.class_file import ClassFile, ClassQuestion, LateKeys
 from grader.classroom.export import export
 from grader.classroom.grading_jobs import with_equal_points
+from grader.classroom.notices import NothingHandedIn
 from grader.classroom.overrides import ClassFileError
 from grader.classroom.report import class_findings
 from grader.classroom.results import ClassResults, grade_key
 from grader.classroom.submission_layout import AnswerNames, best_pattern
-from grader.commands.classes import (
-    ClassFile,
-    ClassPlan,
-    ClassProgress,
-    ClassQuestion,
-    LateKeys,
-    NothingHandedIn,
-    grade_class,
-    read_class,
-)
+from grader.commands.class_grade import ClassPlan, ClassProgress, grade_class, read_class
 from grader.commands.context import Context
 from grader.model.classroom import ClassEntry, ClassSettings, SubmittedProgram
 from grader.model.errors import UsageError

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from grader import bank
-from grader.commands import autograder
+from grader.commands import class_gradescope
 from grader.commands.context import Context
 from grader.model.errors import UsageError
 from grader.model.limits import AUTOGRADER_SECONDS
@@ -29,7 +29,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The archive for one question, at a level that every machine reaches."""
     folder = tmp_path_factory.mktemp("made")
     file = folder / "autograder.zip"
-    file.write_bytes(autograder.build_autograder(context(folder), ["deviations"], "process"))
+    file.write_bytes(class_gradescope.build_autograder(context(folder), ["deviations"], "process"))
     return file
 
 
@@ -70,7 +70,7 @@ def test_what_a_class_gives_points_for_is_in_the_archive(tmp_path: Path) -> None
     file = tmp_path / "class.yaml"
     file.write_text(json.dumps({"format": 1, "questions": ["deviations"], "seed": 5, **keys}))
     (tmp_path / "made.zip").write_bytes(
-        autograder.build_autograder(context(tmp_path), [], "", file)
+        class_gradescope.build_autograder(context(tmp_path), [], "", file)
     )
     with zipfile.ZipFile(tmp_path / "made.zip") as archive:
         there = yaml.safe_load(archive.read("class.yaml"))
@@ -127,7 +127,7 @@ def test_too_little_isolation_says_what_the_instructor_has_to_do(
 ) -> None:
     monkeypatch.setattr(WorkerClient, "isolation", Isolation({}, ("no wall",)))
     (root / "source" / "class.yaml").write_text("format: 1\nquestions: [deviations]\n")
-    autograder.grade_submission(str(root), str(root / "source"))
+    class_gradescope.grade_submission(str(root), str(root / "source"))
     (test,) = json.loads((root / "results" / "results.json").read_text())["tests"]
     assert "isolation: expected strong, found " in test["output"]
     assert "--isolation " in test["output"]
@@ -164,7 +164,7 @@ def test_a_class_yaml_names_what_counts(tmp_path: Path) -> None:
         "questions: [{id: deviations, weight: 2, hidden: [slopes]}, ledger]\n"
     )
     archive = tmp_path / "a.zip"
-    archive.write_bytes(autograder.build_autograder(context(tmp_path), (), file=file))
+    archive.write_bytes(class_gradescope.build_autograder(context(tmp_path), (), file=file))
     with zipfile.ZipFile(archive) as held:
         there = yaml.safe_load(held.read("class.yaml"))
     assert (there["seed"], there["isolation"]) == (11, "process")

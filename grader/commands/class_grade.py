@@ -1,0 +1,431 @@
+"""`drill class grade`: grade every submission of a class, each once even if it is started again.
+
+The submissions are stored in the results first.  The ones without a verdict are then graded by
+several processes, and each verdict is committed before it is shown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from grader.commands import entrypoint, output
+from grader.commands.options import (
+    Jobs,
+    JsonOption,
+    Seed,
+    argument,
+    command_context,
+    flag,
+    ids,
+    option,
+)
+from grader.model.errors import UsageError
+from grader.model.number_format import format_count, format_minutes, join_words
+
+if TYPE_CHECKING:
+    from grader.classroom.class_file import ClassFile
+    from grader.classroom.grading_jobs import DaskPool, GradingJob, LocalPool
+    from grader.classroom.results import ClassResults
+    from grader.commands.context import Context
+    from grader.model.classroom import ClassEntry, ClassSettings
+    from grader.model.question import Question
+
+
+class ClassPlan(NamedTuple):
+    """How a class is to be graded."""
+
+    submissions: Path
+    questions: tuple[str, ...]  # empty if its class.yaml names them
+    out: Path
+    seed: int | None = None
+    level: str = ""  # minimum isolation; by default that of its class.yaml
+    stretch: bool = False  # stretch checks run
+    strict_text: bool = False  # text answers are read literally
+    jobs: int | None = None  # processes of this machine; None: one for each core
+    layout: str = ""  # how submissions are laid out, if their paths do not show it
+    pattern: str = ""  # their paths, with fields, if no layout fits
+    file: Path | None = None  # its class.yaml
+    scheduler: str = ""  # address of a Dask cluster that grades
+
+
+class ClassProgress(NamedTuple):
+    """A submission that is finished, and how far the class is."""
+
+    done: int
+    total_files: int
+    entry: ClassEntry
+    was_known: bool = False  # there was nothing to grade
+
+
+def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
+    """Give every submission of a class when it is finished; those graded before come first."""
+    from grader import bank, forms
+    from grader.classroom.hand_ins import HandIns
+    from grader.classroom.notices import grading_notices
+    from grader.classroom.results import SETTINGS_FILE, ClassResults, read_settings
+    from grader.classroom.submission_layout import AnswerNames
+
+    config, questions = read_class(ctx, plan.file, plan.questions, plan.level)
+    if not plan.scheduler:
+        _require_isolation(config.isolation)
+    if plan.out.resolve().is_relative_to(plan.submissions.resolve()):
+        raise UsageError(
+            f"--out {plan.out}: expected a folder outside of {plan.submissions}, found one in it",
+            hint="results among submissions would be taken for submissions",
+        )
+    settings = _class_settings(plan, config, questions)
+    earlier = settings
+    if (plan.out / SETTINGS_FILE).exists():
+        earlier = read_settings(plan.out)
+    _require_all_questions(plan, earlier, settings)
+    layout = (config.layout, config.pattern)
+    if plan.layout or plan.pattern:
+        layout = (plan.layout, plan.pattern)
+    names = AnswerNames(
+        (question.id for question in questions),
+        [question.id for question in questions if forms.form_of(question.spec).is_text],
+        bank.question_ids(ctx.banks()),
+    )
+    is_drawn = plan.seed is None and not isinstance(config.seed, int)
+    # Nothing is written before the submissions were found: they may be refused.
+    with (
+        HandIns(
+            plan.submissions,
+            names,
+            *layout,
+            skips_errors=config.on_error == "skip",
+            questions={question.id: question for question in questions},
+        ) as hand_ins,
+        ClassResults(plan.out, write=settings, drawn=is_drawn) as results,
+    ):
+        count = results.store_hand_ins(hand_ins, hand_ins.unused)
+        for notice in grading_notices(
+            plan.submissions, hand_ins, results, earlier, questions, count
+        ):
+            ctx.warn(notice)
+        yield from _grade_waiting(ctx, plan, results, questions, count)
+
+
+def read_class(
+    ctx: Context, file: Path | None, ids: Sequence[str], level: str = ""
+) -> tuple[ClassFile, list[Question]]:
+    """Return the settings and questions of a class, of its class.yaml or the command line.
+
+    UsageError if both or neither name questions, or if there is an error in the file.
+    """
+    from grader.classroom.class_file import (
+        ClassFile,
+        class_file_errors,
+        class_question_errors,
+        parse_class_file,
+    )
+    from grader.classroom.grading_jobs import LEVELS
+    from grader.classroom.overrides import ClassFileError
+    from grader.commands.context import require_torch
+
+    if level and level not in LEVELS:
+        raise UsageError(f"--isolation: expected {', '.join(LEVELS)}, found {level}")
+    config, document = parse_class_file(file) if file else (ClassFile(format=1), None)
+    errors = list(class_file_errors(config))
+    if ids and config.questions:
+        raise UsageError(
+            f"expected --question or the questions of {file}, found both",
+            hint="name them in one place: a file keeps what counts with them",
+        )
+    if ids:
+        config = config.model_copy(update={"questions": list(dict.fromkeys(ids))})
+    if not config.questions:
+        raise UsageError("expected --question ID or --class class.yaml with questions, found none")
+    questions: list[Question] = []
+    for number, asked in enumerate(config.questions_asked):
+        try:
+            question = ctx.load(asked.id)
+        except UsageError as error:
+            if ids:
+                raise
+            hint = f"; {error.hint}" if error.hint and not error.hint.startswith("Next:") else ""
+            errors.append((("questions", number, "id"), f"{error.message}{hint}"))
+        else:
+            questions.append(question)
+            require_torch(question)
+            errors += class_question_errors(number, asked, question)
+    if errors:
+        assert document is not None  # the command line names neither parts nor checks
+        raise ClassFileError(document.to_bank_error(errors, "the class"))
+    if level:
+        config = config.model_copy(update={"isolation": level})
+    return config, questions
+
+
+def _require_isolation(level: str) -> None:
+    """Raise UsageError if this machine refuses a submission less than the level asks for."""
+    from grader.classroom.grading_jobs import LEVELS
+    from grader.sandbox.client import WorkerClient
+
+    with WorkerClient(torch=False) as worker:
+        actual = worker.isolation.level
+    if LEVELS.index(actual) < LEVELS.index(level):
+        raise UsageError(
+            f"isolation: expected {level}, found {actual}: a submission may do what it must not",
+            hint="drill doctor --walls shows what this machine does not refuse; where you trust "
+            f"everybody, --isolation {actual} grades all the same",
+        )
+
+
+def _class_settings(
+    plan: ClassPlan, config: ClassFile, questions: Sequence[Question]
+) -> ClassSettings:
+    from grader.classroom.class_file import assign_question
+    from grader.commands.context import choose_seed
+    from grader.model.classroom import ClassSettings, LatePolicy
+    from grader.model.version import __version__
+
+    seed = plan.seed
+    if seed is None and isinstance(config.seed, int):
+        seed = config.seed
+    shares_points = config.partial == "checks"
+    return ClassSettings(
+        seed=choose_seed() if seed is None else seed,
+        level=config.isolation,
+        program=__version__,
+        questions=tuple(
+            assign_question(asked, question, shares_points=shares_points)
+            for asked, question in zip(config.questions_asked, questions, strict=True)
+        ),
+        title=config.title,
+        deadline=config.deadline,
+        late=LatePolicy(**config.late.model_dump()) if config.late else None,
+        submissions=str(plan.submissions.resolve()),
+        stretch=plan.stretch or config.stretch,
+        strict_text=plan.strict_text or config.strict_text,
+        per_student=config.seed == "per student",
+        file=str(plan.file or ""),
+        counts=config.counts,
+    )
+
+
+def _require_all_questions(
+    plan: ClassPlan, earlier: ClassSettings, settings: ClassSettings
+) -> None:
+    """Raise UsageError if questions of the command line would replace more than they name."""
+    if plan.file is not None:
+        return
+    if earlier.file:
+        raise UsageError(
+            f"{plan.out}: --question would forget the deadline, the weights and the questions of "
+            "the class.yaml that these results were made with",
+            hint=f"--class {earlier.file} again, or another --out",
+        )
+    graded = [question.id for question in earlier.questions]
+    asked = [question.id for question in settings.questions]
+    if not {*graded} <= {*asked}:
+        options = " ".join(f"--question {name}" for name in dict.fromkeys([*graded, *asked]))
+        raise UsageError(
+            f"{plan.out}: it has grades of {join_words(graded)}, "
+            "which this command would leave out",
+            hint=f"{options}, or another --out",
+        )
+
+
+def _grade_waiting(
+    ctx: Context,
+    plan: ClassPlan,
+    results: ClassResults,
+    questions: Sequence[Question],
+    count: int,
+) -> Iterator[ClassProgress]:
+    """Give the submissions that need no grade, then grade the others and give each one."""
+    from grader.bank.bank_files import question_files
+    from grader.classroom.grading_jobs import DaskPool, LocalPool, grade_all
+    from grader.commands.context import available_cores
+
+    done = 0
+    for entry in results.settled_entries():
+        done += 1
+        yield ClassProgress(done, count, entry, was_known=True)
+    if done == count:
+        return
+    pool: LocalPool | DaskPool = LocalPool(plan.jobs or available_cores())
+    if plan.scheduler:
+        files = {question.id: question_files(question) for question in questions}
+        pool = DaskPool(plan.scheduler, files)
+    with closing(grade_all(_waiting_jobs(results), pool)) as grades:
+        for grade in grades:
+            results.store_grade(grade, ctx.now())
+            for entry in results.entries_of_program(grade.key):
+                done += 1
+                yield ClassProgress(done, count, entry)
+
+
+def _waiting_jobs(results: ClassResults) -> Iterator[GradingJob]:
+    from grader.classroom.grading_jobs import GradingJob
+
+    settings = results.class_settings  # a seed that was drawn by an earlier grading stays
+    for question in settings.questions:
+        for key, program, student in results.programs_to_grade(question):
+            yield GradingJob(
+                key=key,
+                question=question,
+                program=program,
+                seed=settings.seed_of(student),
+                level=settings.level,
+                stretch=settings.stretch,
+                literal=settings.strict_text,
+            )
+
+
+# The command.
+
+ClassFileOption = Annotated[
+    Path | None, option("FILE", "A class.yaml: questions, parts, weights, deadline.", "--class")
+]
+IsolationOption = Annotated[
+    str, option("LEVEL", "At least strong (if not given), limited or process.")
+]
+
+
+def grade(
+    ctx: typer.Context,
+    submissions: Annotated[Path, argument("SUBMISSIONS", "A folder or a zip file.")],
+    out: Annotated[Path, option("RESULTS", "Where the verdicts are kept.")],
+    question: Annotated[
+        list[str] | None, option("ID", "A question of the class (repeatable).", autocompletion=ids)
+    ] = None,
+    file: ClassFileOption = None,
+    jobs: Jobs = None,
+    isolation: IsolationOption = "",
+    seed: Seed = None,
+    stretch: Annotated[bool, flag("--stretch", "Measure what is only reported, too.")] = False,
+    strict_text: Annotated[
+        bool, flag("--strict-text", "Read text answers literally: '37 users' is no number.")
+    ] = False,
+    layout: Annotated[str, option("NAME", "How files are laid out, if it does not show.")] = "",
+    pattern: Annotated[str, option("PATH", "Their paths, like '{student}/{question}.py'.")] = "",
+    scheduler: Annotated[str, option("ADDRESS", "Grade on this Dask cluster.")] = "",
+    json: JsonOption = False,
+) -> int:
+    """Grade a class; begun again, it goes on where it was."""
+    entrypoint.end_by_signals()
+    if scheduler:
+        _silence_cluster_logs()
+    plan = ClassPlan(
+        submissions, tuple(question or ()), out, seed=seed, level=isolation, jobs=jobs,
+        stretch=stretch, strict_text=strict_text, layout=layout, pattern=pattern, file=file,
+        scheduler=scheduler,
+    )  # fmt: skip
+    tally = _Tally()
+    try:
+        with output.show_status() as show_status:
+            tally.rate_start = monotonic()
+            for progress in grade_class(command_context(ctx), plan):
+                tally.add(progress)
+                show_status(tally.progress_text(progress), _result_line(progress))
+                if json:
+                    _write_json_line(progress)
+    except KeyboardInterrupt:
+        done = tally.verdicts.total() + tally.faults.total()
+        output.info(f"{done} of {tally.total} are kept; begun again, it goes on from there")
+        raise
+    if not json:
+        tally.show(out)
+    return entrypoint.EXIT_GRADER_FAULT if tally.faults else 0
+
+
+def _silence_cluster_logs() -> None:
+    """Turn off logging: an error of the cluster ends in a sentence, not in its tracebacks."""
+    import logging
+
+    logging.disable()
+
+
+@dataclass
+class _Tally:
+    """Counts of the submissions that are finished, and the rate of grading."""
+
+    verdicts: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    known: int = 0
+    total: int = 0
+    rate_start: float = 0.0  # when the first submission that needed a grade was started
+    done_before: int = 0  # submissions that were finished by then
+
+    def add(self, progress: ClassProgress) -> None:
+        entry = progress.entry
+        self.total = progress.total_files
+        if progress.was_known and not entry.hand_in.fault:
+            self.known += 1
+        if entry.points is None:
+            self.faults[entry.note] += 1
+        else:
+            self.verdicts[entry.verdict] += 1
+
+    def progress_text(self, progress: ClassProgress) -> str:
+        """Return how far the class is, and the time left if the rate is known."""
+        text = f"{progress.done} of {self.total}"
+        if progress.was_known:
+            self.rate_start = monotonic()
+            self.done_before = progress.done
+            return text
+        seconds_each = (monotonic() - self.rate_start) / (progress.done - self.done_before)
+        minutes = seconds_each * (self.total - progress.done) / 60
+        return f"{text}, {format_minutes(minutes)} left"
+
+    def show(self, out: Path) -> None:
+        """Write the summary of the whole class."""
+        counts = ", ".join(f"{count} {name}" for name, count in self.verdicts.most_common())
+        output.write(f"{format_count(self.total, 'submission')}: {counts or 'none graded'}")
+        if self.known:
+            output.write(f"{self.known} of them graded before")
+        for fault, count in self.faults.items():
+            output.warn(f"not graded, and not the students' fault ({count}): {fault}")
+        if self.faults:
+            output.info("begin it again: what was graded is kept")
+        output.write(f"\nNext: drill class report {out}")
+
+
+def _result_line(progress: ClassProgress) -> str:
+    """Return the line on a finished submission; empty if it passes or was graded before."""
+    entry = progress.entry
+    report = entry.report
+    verdict = "NOT GRADED"
+    about = entry.note
+    if entry.hand_in.fault:
+        verdict = "ERROR"
+        about = entry.hand_in.fault
+    elif progress.was_known or entry.verdict == "pass":
+        return ""
+    elif report:
+        verdict = report.verdict.upper()
+        # The report counts ideas in the same two groups.
+        ideas = (idea.id if idea.exact else f"maybe {idea.id}" for idea in report.misconceptions)
+        about = "the starter, unchanged" if report.unchanged else ", ".join(ideas)
+    return f"{verdict:7} {entry.hand_in.student}  {entry.hand_in.question}  {about}".rstrip()
+
+
+def _write_json_line(progress: ClassProgress) -> None:
+    entry = progress.entry
+    report = entry.report
+    verdict = "error" if entry.hand_in.fault else None
+    ideas: list[str] = []
+    if report:
+        verdict = report.verdict
+        ideas = [idea.id for idea in report.misconceptions]
+    output.write_json(
+        indent=None,
+        done=progress.done,
+        of=progress.total_files,
+        **asdict(entry.hand_in),
+        known=progress.was_known,
+        verdict=verdict,
+        points=entry.points,
+        misconceptions=ideas,
+        not_graded=entry.note if entry.points is None else "",
+    )
