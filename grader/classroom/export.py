@@ -233,24 +233,29 @@ def _tests(question: AssignedQuestion, entry: ClassEntry | None) -> Iterator[Jso
         yield _test(question, question.id, part, output)
         return
     view = student_view(report, question.hidden)
+    failing = failing_required_checks(view.report)
     for number in question.parts:
         if number > len(report.parts):
             continue
         part = report.parts[number - 1]
+        is_failing = part.verdict not in {Verdict.PASS, Verdict.SKIPPED}
+        has_feedback = is_failing and (not failing or failing[0].part == number)
         ideas: list[str] = []
-        if _has_first_failure(number, part, view) and not report.unchanged:
+        if has_feedback and not report.unchanged:
             ideas = [idea.id for idea in view.report.misconceptions]
         name = f"{question.id}, part {number}" if len(question.parts) > 1 else question.id
-        yield _test(question, name, part, _part_output(number, part, view)) | {"tags": ideas}
+        output = _part_output(number, part, view, has_feedback=has_feedback)
+        yield _test(question, name, part, output) | {"tags": ideas}
 
 
-def _part_output(number: int, part: PartResult, view: StudentView) -> str:
+def _part_output(number: int, part: PartResult, view: StudentView, *, has_feedback: bool) -> str:
+    """Return the text on a part; the feedback on the whole report stands at one part only."""
     output = ""
     if part.verdict is Verdict.PASS:
         output = "It passes."
     elif part.verdict is Verdict.SKIPPED:
         output = "Not asked yet: a part before it does not pass."
-    elif _has_first_failure(number, part, view):
+    elif has_feedback:
         output = render_text(view.feedback_blocks())
     else:
         failing = failing_required_checks(view.report)
@@ -260,14 +265,6 @@ def _part_output(number: int, part: PartResult, view: StudentView) -> str:
     if number in view.parts_failed_by_hidden_checks:
         output += HIDDEN_CHECK_NOTICE
     return output.strip()
-
-
-def _has_first_failure(number: int, part: PartResult, view: StudentView) -> bool:
-    """Return True if the feedback on the whole report belongs to this part."""
-    if part.verdict in {Verdict.PASS, Verdict.SKIPPED}:
-        return False
-    failing = failing_required_checks(view.report)
-    return not failing or failing[0].part == number
 
 
 def _test(question: AssignedQuestion, name: str, part: PartResult, output: str) -> JsonObject:

@@ -252,10 +252,10 @@ def _add_result(
     )
     if report is None or status not in JUDGED_STATUSES:
         return result
-    held = certain_ideas(report) if status is AnswerStatus.IDEA else ()
+    certain = certain_ideas(report) if status is AnswerStatus.IDEA else ()
     for match in report.misconceptions:
         idea = _idea_of(match, findings)
-        if idea.id in held:
+        if idea.id in certain:
             idea.students.append(entry.hand_in.student)
         else:
             idea.unsure.append(entry.hand_in.student)
@@ -267,7 +267,7 @@ def _add_result(
         if file not in seen_files:
             group.files += 1
             seen_files.add(file)
-    return replace(result, ideas=held, group=handle)
+    return replace(result, ideas=certain, group=handle)
 
 
 def _idea_of(match: IdeaMatch, findings: QuestionFindings) -> ClassIdea:

@@ -70,7 +70,7 @@ _FORMS = {
 
 
 class Claim(NamedTuple):
-    """What a path says: whose a file is, and which question it answers."""
+    """Statement of a path on whose a file is, and which question it answers."""
 
     student: str
     question: str = ""
@@ -143,11 +143,11 @@ def best_pattern(paths: Iterable[str], names: AnswerNames) -> str:
     """
     suffixes: dict[str, Counter[str]] = {}  # of the files, by the separator
     for path in paths:
-        question, rest = names.split_question_name(path)
-        if question not in names.ids or "/" in path or file_suffix(rest) not in names.suffixes:
+        question, remainder = names.split_question_name(path)
+        if question not in names.ids or "/" in path or file_suffix(remainder) not in names.suffixes:
             continue
         separator = path[len(question)]
-        if separator != "." and not re.fullmatch(f"(?:{_COPY})?", rest.rpartition(".")[0]):
+        if separator != "." and not re.fullmatch(f"(?:{_COPY})?", remainder.rpartition(".")[0]):
             suffixes.setdefault(separator, Counter())[file_suffix(path)] += 1
     if not suffixes:
         return ""
@@ -190,9 +190,9 @@ class AnswerNames:
         """Return the question with which a name begins, "" if none, and the rest of the name."""
         loose = _loose_name(name)
         for start, question in self._questions_by_name.items():
-            rest = loose[len(start) :]
-            if loose.startswith(start) and not rest[:1].isalnum():
-                return question, rest
+            remainder = loose[len(start) :]
+            if loose.startswith(start) and not remainder[:1].isalnum():
+                return question, remainder
         return "", ""
 
     def questions_for_suffix(self, suffix: str) -> list[str]:
@@ -213,8 +213,8 @@ class AnswerNames:
         no_answer = [(question, (NONE, depth)) for question in self.ids]
         single_suffix = _DOUBLE_SUFFIX.sub(r"\1", name)
         stem = single_suffix.rpartition(".")[0] or single_suffix
-        question, rest = self.split_question_name(stem)
-        certainty = ANY if _ASIDE.search(rest) else EXACT
+        question, remainder = self.split_question_name(stem)
+        certainty = ANY if _ASIDE.search(remainder) else EXACT
         folder_question = self._question_of_folders(own[:-1])
         if folder_question and question not in {"", folder_question}:
             return no_answer
@@ -251,7 +251,7 @@ def _loose_name(name: str) -> str:
 
 
 class Layout(NamedTuple):
-    """How submissions are laid out: one of `LAYOUTS`."""
+    """One of `LAYOUTS`, with everything that is needed to read its paths."""
 
     name: str
     names: AnswerNames
@@ -277,8 +277,8 @@ class Layout(NamedTuple):
         student = self._student(fields)
         # Files and folders have times; on a platform the time is in its metadata, or unknown.
         is_plain = self.name in {"files", "folders"}
-        question, rest = self.names.split_question_name(student)
-        if is_plain and question and re.fullmatch(f"(?:{_COPY})?", rest):
+        question, remainder = self.names.split_question_name(student)
+        if is_plain and question and re.fullmatch(f"(?:{_COPY})?", remainder):
             return []  # a folder of answers
         own = fields["own"]
         suffix = fields["end"]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class ClassPlan(NamedTuple):
-    """How a class is to be graded."""
+    """Arguments of `drill class grade`."""
 
     submissions: Path
     questions: tuple[str, ...]  # empty if its class.yaml names them
@@ -352,7 +352,7 @@ class _Tally:
 
     verdicts: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
-    known: int = 0
+    graded_before: int = 0
     total: int = 0
     rate_start: float = 0.0  # when the first submission that needed a grade was started
     done_before: int = 0  # submissions that were finished by then
@@ -361,7 +361,7 @@ class _Tally:
         entry = progress.entry
         self.total = progress.total_files
         if progress.was_known and not entry.hand_in.fault:
-            self.known += 1
+            self.graded_before += 1
         if entry.points is None:
             self.faults[entry.note] += 1
         else:
@@ -382,8 +382,8 @@ class _Tally:
         """Write the summary of the whole class."""
         counts = ", ".join(f"{count} {name}" for name, count in self.verdicts.most_common())
         output.write(f"{format_count(self.total, 'submission')}: {counts or 'none graded'}")
-        if self.known:
-            output.write(f"{self.known} of them graded before")
+        if self.graded_before:
+            output.write(f"{self.graded_before} of them graded before")
         for fault, count in self.faults.items():
             output.warn(f"not graded, and not the students' fault ({count}): {fault}")
         if self.faults:

@@ -227,7 +227,7 @@ def test_there_are_49_students() -> None:
 
 
 @pytest.mark.parametrize("who", CLASSMATES)
-def test_each_gets_the_mark_that_a_careful_teacher_would_give(
+def test_every_student_gets_the_mark_of_a_careful_teacher(
     entries: dict[tuple[str, str], ClassEntry], who: str
 ) -> None:
     hand, found = CLASSMATES[who], entries[who, NAME]
@@ -236,7 +236,9 @@ def test_each_gets_the_mark_that_a_careful_teacher_would_give(
     assert hand.note in found.note
 
 
-def test_who_answers_all_has_all_points(entries: dict[tuple[str, str], ClassEntry]) -> None:
+def test_right_answers_to_all_questions_earn_all_points(
+    entries: dict[tuple[str, str], ClassEntry],
+) -> None:
     assert [entries["ann", name].points for name in (NAME, OTHER, PAPER)] == [100, 100, 100]
     assert entries["jon", PAPER].points == entries["qua", OTHER].points == 100
 
@@ -258,7 +260,7 @@ def test_the_report_lists_who_did_not_load_by_cause(results: Path) -> None:
     assert "student ivy, deviations 0 error, " in text  # a table of several has no room for it
 
 
-def test_a_file_with_another_name_is_graded_for_what_it_defines(
+def test_a_file_with_another_name_is_recognized_by_its_functions(
     results: Path, entries: dict[tuple[str, str], ClassEntry]
 ) -> None:
     assert [entries["hal", name].points for name in (NAME, OTHER, PAPER)] == [100, 100, 100]
@@ -274,7 +276,7 @@ def test_answers_may_be_markdown_or_have_two_suffixes(
     assert entries["mar", PAPER].points == entries["win", PAPER].points == 100
 
 
-def test_a_file_that_fits_no_question_is_told_what_to_rename(
+def test_a_file_that_fits_no_question_gets_advice_on_its_name(
     results: Path, entries: dict[tuple[str, str], ClassEntry]
 ) -> None:
     assert entries["bad", PAPER].hand_in.fault == (

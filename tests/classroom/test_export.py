@@ -141,7 +141,7 @@ def test_a_fault_of_the_grader_is_no_score_anywhere() -> None:
 
 
 @pytest.mark.parametrize("hidden", ["ties", "tied"], ids=["check", "case"])
-def test_nothing_hidden_is_said(hidden: str) -> None:
+def test_hidden_checks_and_cases_are_never_mentioned(hidden: str) -> None:
     posed = replace(MEAN, hidden=(hidden,))
     # A hidden test on Gradescope would hide the student's total as well.
     _, failing = result(entry("ben", wrong(), posed=posed))["tests"]
@@ -275,7 +275,9 @@ def test_every_format_in_one_go_and_a_pipe(drill: Drill, tmp_path: Path) -> None
         (["--csv", "nowhere/x.csv"], "cannot be written"),
     ],
 )
-def test_what_cannot_be_written_is_said(drill: Drill, arguments: list[str], said: str) -> None:
+def test_an_export_that_cannot_be_written_is_an_error(
+    drill: Drill, arguments: list[str], said: str
+) -> None:
     status, out, err = drill(everybody(), *arguments)
     assert (status, out) == (2, "")
     assert said in err.replace("\n    ", " ")

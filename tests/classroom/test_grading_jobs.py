@@ -82,7 +82,7 @@ def test_few_jobs_are_taken_at_a_time() -> None:
     assert taken == 40
 
 
-def test_a_fault_is_tried_again_and_is_no_verdict() -> None:
+def test_an_error_of_the_grader_is_retried_and_is_no_verdict() -> None:
     does = ["fault", "fault-once", "raise", "die-once", "pass"]
     pool = Pretending()
     found = [one for _, one in sorted(run([job(*one) for one in enumerate(does)], pool).items())]
@@ -93,13 +93,13 @@ def test_a_fault_is_tried_again_and_is_no_verdict() -> None:
     assert [pool.begun[job(n).key] for n in range(5)] == [MAX_TRIES, 2, MAX_TRIES, 2, 1]
 
 
-def test_programs_that_end_their_process_stop_nobody_elses_grade() -> None:
+def test_a_program_that_ends_its_process_stops_no_other_grade() -> None:
     """Whoever comes first: a student may hand in many of them."""
     found = run([job(n, "die" if n < 20 else "pass") for n in range(24)], Pretending())
     assert [found[job(n).key].is_final for n in range(24)] == [False] * 20 + [True] * 4
 
 
-def test_where_no_process_can_be_started_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_grading_ends_if_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.classroom.grading_jobs._SERVE", "raise SystemExit(1)")
     pool = LocalPool(1)
     with pytest.raises(GraderError, match="no process that grades can be started"):
@@ -107,7 +107,7 @@ def test_where_no_process_can_be_started_it_ends(monkeypatch: pytest.MonkeyPatch
     assert len(pool._started) < 10
 
 
-def test_who_stops_looking_ends_it() -> None:
+def test_grading_ends_when_its_generator_is_closed() -> None:
     pool = Pretending()
     found = grade_all(iter([job(n) for n in range(9)]), pool)
     next(found)
@@ -195,7 +195,7 @@ def test_a_dask_worker_is_killed_and_every_verdict_is_there_once(tmp_path: Path)
     assert {one.entry.verdict for one in found} == {"pass"}
 
 
-def test_a_scheduler_that_is_lost_is_a_sentence(
+def test_a_lost_scheduler_is_an_error_in_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grader.classroom.grading_jobs._POOL_CHECK_SECONDS", 0.1)
@@ -209,7 +209,7 @@ def test_a_scheduler_that_is_lost_is_a_sentence(
     assert len(found) < 8
 
 
-def test_a_scheduler_that_is_not_there_and_dask_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_scheduler_or_a_missing_dask_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.classroom.grading_jobs._CONNECT_SECONDS", 0.2)
     for address in ("tcp://127.0.0.1:1", "no://where"):
         with pytest.raises(UsageError, match=f"no Dask scheduler answers at {address}"):
@@ -271,7 +271,7 @@ def settled(folder: Path) -> list[str]:
 
 
 @linux
-def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
+def test_grading_continues_after_a_kill_at_any_moment(tmp_path: Path) -> None:
     twelve, chance, known = write(tmp_path, 12), random.Random(5), 0
     while known < 8:
         status, _ = command(twelve, signal.SIGKILL, known + chance.randrange(4)).stdout.split()
@@ -285,7 +285,7 @@ def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
 
 
 @linux
-def test_interrupted_it_says_what_is_kept(tmp_path: Path) -> None:
+def test_an_interrupted_grading_shows_how_many_grades_are_kept(tmp_path: Path) -> None:
     twelve = write(tmp_path, 12)
     found = command(twelve, signal.SIGINT, 2)
     assert found.stdout.split() == ["130", "alone"]
@@ -299,7 +299,7 @@ def test_interrupted_it_says_what_is_kept(tmp_path: Path) -> None:
     ("number", "status"),
     [(0, 0), (signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
 )
-def test_no_temporary_file_is_left_whatever_ends_it(
+def test_no_temporary_file_is_left_after_any_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, status: int
 ) -> None:
     places = write(tmp_path, 12)

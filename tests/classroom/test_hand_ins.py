@@ -60,7 +60,7 @@ def info(name: str, mode: int = stat.S_IFREG | 0o644) -> zipfile.ZipInfo:
     return made
 
 
-def test_what_is_no_file_is_said_and_never_opened(tmp_path: Path) -> None:
+def test_pipes_devices_and_links_are_reported_and_never_opened(tmp_path: Path) -> None:
     secret = tmp_path / "secret.py"
     secret.write_text("x = 1")
     root = tree(tmp_path / "all", {"zoe/mean.py": ""})
@@ -80,7 +80,7 @@ def test_what_is_no_file_is_said_and_never_opened(tmp_path: Path) -> None:
         assert submissions.unused == [("dov", LINK)]
 
 
-def test_of_files_of_one_time_the_highest_version_is_last(tmp_path: Path) -> None:
+def test_the_highest_version_is_last_among_files_of_one_time(tmp_path: Path) -> None:
     names = ("mean.py", "mean (1).py", "mean (2).py", "mean_v2.py", "mean-v10.py", "mean_v2 (1).py")
     root = tree(tmp_path, {f"ann/{name}": "" for name in reversed(names)})
     for name in names:
@@ -101,7 +101,7 @@ def test_a_folder_that_becomes_a_link_is_not_followed(tmp_path: Path) -> None:
         ]
 
 
-def test_what_programs_leave_is_no_file_of_anybody(tmp_path: Path) -> None:
+def test_files_of_operating_systems_and_editors_are_ignored(tmp_path: Path) -> None:
     names = [
         "__MACOSX/ann/._mean.py", ".DS_Store", ".git/mean.py", "ann/__pycache__/mean.py",
         "ann/.ipynb_checkpoints/mean.py", "ann/._mean.py", "ann/.drill", "Thumbs.db",
@@ -112,7 +112,7 @@ def test_what_programs_leave_is_no_file_of_anybody(tmp_path: Path) -> None:
     assert list(walked(tmp_path / "plain")) == list(walked(tmp_path / "all.zip")) == ["ann/mean.py"]
 
 
-def test_names_that_act_are_said(tmp_path: Path) -> None:
+def test_names_with_control_characters_are_reported(tmp_path: Path) -> None:
     names = [
         "ann/me\nan.py", "ann/mean.py", "b\x1b[1mo/mean.py", "zoe/\u202emean.py", "علی‌رضا/mean.py",
         "山田　太郎/mean.py",
@@ -127,7 +127,7 @@ def test_names_that_act_are_said(tmp_path: Path) -> None:
         assert [why for path, why in submissions.unused if path[0] == "b"] == [said] * 2
 
 
-def test_what_this_machine_cannot_read_is_nobodys_fault(
+def test_a_read_error_of_this_machine_is_no_students_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tree(tmp_path, dict.fromkeys(("ann/mean.py", "bo/mean.py", "cem/mean.py"), ""))
@@ -153,7 +153,7 @@ def test_what_this_machine_cannot_read_is_nobodys_fault(
         ]
 
 
-def test_a_disk_that_fails_under_a_zip_file_is_nobodys_fault(
+def test_a_disk_error_in_a_zip_file_is_no_students_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packed_twice: Files = {"ann/mean.py": "", "bo.zip": zipped({"mean.py": ""}), "cem/mean.py": ""}
@@ -171,7 +171,7 @@ def test_a_disk_that_fails_under_a_zip_file_is_nobodys_fault(
         assert {path for path, _ in submissions.unused} == {"ann/mean.py", "bo.zip"}
 
 
-def test_a_program_has_a_size(tmp_path: Path) -> None:
+def test_a_program_that_is_too_large_is_refused(tmp_path: Path) -> None:
     large = b"#" * (MAX_SUBMISSION_FILE_BYTES + 1)
     tree(tmp_path, {"ann.py": large, "bo.py": large[1:], "cem.zip": zipped({"mean.py": large})})
     said = f"expected at most {MAX_SUBMISSION_FILE_BYTES:,} bytes, found more"
@@ -182,7 +182,7 @@ def test_a_program_has_a_size(tmp_path: Path) -> None:
     }
 
 
-def test_zip_files_of_students_are_looked_into(tmp_path: Path) -> None:
+def test_zip_files_of_students_are_unpacked(tmp_path: Path) -> None:
     inner: Files = {"hw/mean.py": "x = 1", "hw/data.csv": "1", "__MACOSX/hw/._mean.py": ""}
     book = notebook("x = 1")
     named = {
@@ -206,7 +206,7 @@ def test_zip_files_of_students_are_looked_into(tmp_path: Path) -> None:
         assert [one for _, one in programs(root)][:2] == [b"x = 1"] * 2
 
 
-def test_the_time_in_a_students_zip_file_is_the_students_word(tmp_path: Path) -> None:
+def test_times_in_a_students_zip_file_are_ignored(tmp_path: Path) -> None:
     tree(tmp_path, {"ann.zip": packed((info("mean.py"), b""))})
     os.utime(tmp_path / "ann.zip", (86_400, 86_400))
     assert [one.at for one in found(tmp_path)] == ["1970-01-02T00:00:00+00:00"]
@@ -226,7 +226,7 @@ def test_the_time_in_a_students_zip_file_is_the_students_word(tmp_path: Path) ->
         ("m" * 1001 + ".py", None), ("a/" * 9_000 + "mean.py", None),
     ],
 )  # fmt: skip
-def test_paths_that_lead_out_are_the_students_error(
+def test_paths_that_lead_out_of_a_zip_file_are_the_students_fault(
     tmp_path: Path, name: str, said: str | None
 ) -> None:
     content = packed((info(name), b""))
@@ -235,7 +235,7 @@ def test_paths_that_lead_out_are_the_students_error(
     assert handed.get("submission_1", "nobody's") == ("nobody's" if said is None else said)
 
 
-def test_what_can_be_read_goes_before_what_cannot(tmp_path: Path) -> None:
+def test_readable_files_count_before_unreadable_ones(tmp_path: Path) -> None:
     tree(tmp_path, {"ann/mean.py": "x = 1"})
     (tmp_path / "ann" / "mean (2).py").symlink_to(tmp_path / "ann/mean.py")
     with HandIns(tmp_path, AnswerNames(["mean"]), "folders") as submissions:
@@ -243,7 +243,7 @@ def test_what_can_be_read_goes_before_what_cannot(tmp_path: Path) -> None:
         assert submissions.unused == [("ann/mean (2).py", LINK)]
 
 
-def test_entries_that_are_not_read_are_said(tmp_path: Path) -> None:
+def test_unread_entries_of_a_zip_file_are_reported(tmp_path: Path) -> None:
     secret = bytearray(packed((info("mean.py"), b"x = 1")))
     secret[6] |= 1
     secret[secret.index(b"PK\x01\x02") + 8] |= 1
@@ -262,7 +262,7 @@ def test_entries_that_are_not_read_are_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("said_utf8", [True, False])
-def test_names_are_read_whatever_packed_them(tmp_path: Path, said_utf8: bool) -> None:
+def test_names_are_read_in_every_encoding_of_zip_programs(tmp_path: Path, said_utf8: bool) -> None:
     content = packed((info("josé/mean.py"), b""))
     if not said_utf8:  # as a Mac does
         flags = content.index(b"PK\x01\x02") + 8
@@ -345,9 +345,7 @@ def test_a_zip_file_of_countless_files_is_refused(tmp_path: Path) -> None:
     assert faults(tmp_path) == {"ann.zip": "its zip files hold more than 20,000 files"}
 
 
-def test_zip_files_in_each_other_share_what_they_may_hold(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nested_zip_files_share_one_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(submitted_files, "MAX_ARCHIVE_ENTRIES", 12)
     four = zipped({f"{number}.py": "" for number in range(4)})
     tree(tmp_path, {"ann.zip": zipped({"a.zip": four, "b.zip": four, "c.zip": four})})
@@ -366,7 +364,7 @@ def test_every_cut_and_every_wrong_byte_of_a_zip_file_is_survived(tmp_path: Path
         assert {one.student for one in found(tmp_path)} <= {"ann", "zoe"}
 
 
-def test_what_cannot_be_opened_is_said(tmp_path: Path) -> None:
+def test_a_root_that_cannot_be_opened_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("no zip")
     os.mkfifo(tmp_path / "pipe")
     for name, said in [
@@ -414,7 +412,7 @@ def modules(root: Path, *asked: str, **how: Any) -> dict[str, dict[str, bytes]]:
         return {one.path: dict(program.modules) for one, program in handed if one.sha256}
 
 
-def test_what_a_program_imports_of_its_folder_comes_with_it(tmp_path: Path) -> None:
+def test_imported_files_of_the_folder_come_with_a_program(tmp_path: Path) -> None:
     tree(
         tmp_path,
         {
@@ -446,7 +444,7 @@ def test_what_a_program_imports_of_its_folder_comes_with_it(tmp_path: Path) -> N
     assert [path for path in before if before[path] != after[path]] == ["ann/mean.py"]
 
 
-def test_what_another_file_imports_is_no_answer_by_itself(tmp_path: Path) -> None:
+def test_an_imported_file_is_no_answer_by_itself(tmp_path: Path) -> None:
     tree(
         tmp_path,
         {
@@ -472,7 +470,7 @@ def test_what_another_file_imports_is_no_answer_by_itself(tmp_path: Path) -> Non
     assert unused == []
 
 
-def test_a_chain_of_modules_ends(tmp_path: Path) -> None:
+def test_the_number_of_imported_files_is_limited(tmp_path: Path) -> None:
     files = {f"ann/m{n}.py": f"import m{n + 1}\n".encode() for n in range(1300)}
     tree(tmp_path, {**files, "ann/mean.py": b"import m0\n", "bo/mean.py": b"import large, huge"})
     tree(tmp_path, {f"bo/{name}.py": b"#" * 600_000 for name in ("large", "huge")})
@@ -483,7 +481,7 @@ def test_a_chain_of_modules_ends(tmp_path: Path) -> None:
     }
 
 
-def test_no_program_imports_another_students(tmp_path: Path) -> None:
+def test_no_program_imports_a_file_of_another_student(tmp_path: Path) -> None:
     tree(tmp_path, {"ann.py": b"from bo import *\n", "bo.py": b"import ann\n"})
     assert modules(tmp_path, layout="files") == {"ann.py": {}, "bo.py": {}}
 
@@ -505,7 +503,7 @@ def test_no_file_has_the_key_of_another_with_its_modules() -> None:
     assert len(keys) == 3
 
 
-def test_a_bug_of_the_readers_is_one_students_and_costs_no_points(
+def test_a_bug_of_the_grader_affects_one_student_and_costs_no_points(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a notebook, in a zip file, of a student and of a class."""

@@ -113,5 +113,5 @@ def test_the_class_has_its_reports(folder: Path) -> None:
             assert len(lines) >= len(entries)
 
 
-def test_begun_again_there_is_nothing_to_grade(folder: Path) -> None:
+def test_a_second_start_has_nothing_to_grade(folder: Path) -> None:
     assert all(one.was_known for one in graded(folder, layout="folders", jobs=1))

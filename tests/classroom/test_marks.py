@@ -48,7 +48,7 @@ def counting(folder: Path) -> list[ClassEntry]:
         return list(results.counting_entries())
 
 
-def test_who_handed_in_nothing_has_points_by_hand_where_the_note_says_so(tmp_path: Path) -> None:
+def test_a_student_without_a_file_can_have_points_by_hand(tmp_path: Path) -> None:
     given = "student,question,points,note\nzoe,mean,7,Nothing handed in: by e-mail\n"
     kept(tmp_path, TERMS, entry("ann", of(10)), overrides=given)
     found = {one.hand_in.student: (one.points, one.verdict) for one in counting(tmp_path)}
@@ -80,7 +80,7 @@ def test_who_handed_in_nothing_has_points_by_hand_where_the_note_says_so(tmp_pat
         ("bo", "2026-11-27T10:00:01+00:00", 9, True),
     ],
 )
-def test_each_day_begun_costs_its_share(
+def test_each_started_day_costs_the_penalty(
     tmp_path: Path, student: str, at: str, points: int, late: bool
 ) -> None:
     (one,) = counting(kept(tmp_path, LATE, entry(student, of(10), at=at)))
@@ -89,7 +89,7 @@ def test_each_day_begun_costs_its_share(
     assert same.points == 10
 
 
-def test_what_is_left_is_rounded_up_and_said(tmp_path: Path) -> None:
+def test_points_after_a_penalty_are_rounded_up_and_explained(tmp_path: Path) -> None:
     (one,) = counting(kept(tmp_path, LATE, entry("cy", of(5), at="2026-11-22T00:00:00+00:00")))
     assert (one.points, one.note) == (4, "2 days late: 20 % less of 5 points")
     terms = replace(LATE, late=LatePolicy(10, 3))
@@ -97,7 +97,7 @@ def test_what_is_left_is_rounded_up_and_said(tmp_path: Path) -> None:
     assert counting(folder)[0].note == "10 days late: nothing is left of 9 points"
 
 
-def test_of_several_files_the_last_counts_or_the_best_after_its_penalty(tmp_path: Path) -> None:
+def test_the_last_file_counts_or_the_best_after_its_penalty(tmp_path: Path) -> None:
     files = [
         entry("cy", of(8), at="2026-11-20T12:00:00+00:00"),
         entry("cy", of(9), at="2026-11-22T12:00:00+00:00"),  # worth 7.2, so 8: the later of equals
@@ -113,7 +113,7 @@ def test_of_several_files_the_last_counts_or_the_best_after_its_penalty(tmp_path
     assert (one.hand_in.path, one.points) == ("cy/0.py", 8)
 
 
-def test_an_extension_is_stronger_than_what_a_platform_says(tmp_path: Path) -> None:
+def test_an_extension_overrides_the_late_mark_of_a_platform(tmp_path: Path) -> None:
     at = {"ann": "2026-11-20T23:30:00+00:00", "cy": "2026-11-20T23:30:00+00:00", "di": ""}
     said = [entry(name, of(10), at=time) for name, time in at.items()]
     said = [replace(one, hand_in=replace(one.hand_in, late=True)) for one in said]
@@ -126,7 +126,7 @@ def test_an_extension_is_stronger_than_what_a_platform_says(tmp_path: Path) -> N
 GIVEN = "student,question,points,note\nann,mean,7,said it well\ncy,sum,3,on paper\n"
 
 
-def test_points_by_hand_reach_everything_that_is_written(tmp_path: Path) -> None:
+def test_points_by_hand_are_in_all_outputs(tmp_path: Path) -> None:
     late = entry("cy", of(10), at="2026-11-22T00:00:00+00:00", name="Cy Twombly")
     folder = kept(tmp_path, LATE, entry("ann", of(5)), late, overrides=GIVEN)
     with ClassResults(folder) as results:
@@ -161,7 +161,7 @@ def test_points_by_hand_reach_everything_that_is_written(tmp_path: Path) -> None
     assert "not graded" not in said.lower()
 
 
-def test_points_by_hand_outlive_a_grade_and_are_for_what_was_not_graded(tmp_path: Path) -> None:
+def test_points_by_hand_outlive_a_grade_and_may_replace_a_missing_one(tmp_path: Path) -> None:
     waiting, unread = (
         entry("ann", None, fault="too busy"),
         entry("cy", None, handed="it is damaged"),
@@ -208,7 +208,9 @@ def test_points_by_hand_outlive_a_grade_and_are_for_what_was_not_graded(tmp_path
         (GIVEN.replace(",", ";"), None),
     ],
 )
-def test_a_line_that_is_wrong_is_named(tmp_path: Path, text: str | bytes, said: str | None) -> None:
+def test_the_error_names_the_wrong_line(
+    tmp_path: Path, text: str | bytes, said: str | None
+) -> None:
     folder = kept(tmp_path, TERMS, entry("ann", of(5)), entry("cy", of(5)), overrides=text)
     if said is None:
         assert [one.points for one in counting(folder)] == [7, 5, 3]

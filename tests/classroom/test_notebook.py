@@ -31,13 +31,13 @@ def test_each_cell_is_below_a_line_with_its_number() -> None:
     )
 
 
-def test_a_notebook_says_whether_cells_that_raise_are_passed_over() -> None:
+def test_a_program_of_a_notebook_states_if_raising_cells_are_skipped() -> None:
     first, _, rest = notebook_code(notebook("x = 1"), skip=True).partition(b"\n")
     assert first == b"# The cells of a notebook. Those that raise are passed over."
     assert rest == notebook_code(notebook("x = 1")).partition(b"\n")[2]
 
 
-def test_what_is_no_code_is_left_out() -> None:
+def test_cells_without_code_are_left_out() -> None:
     others: list[dict[str, object]] = [
         {"cell_type": kind, "source": "no code", "metadata": {}} for kind in ("raw", "markdown")
     ]
@@ -97,7 +97,7 @@ def test_lines_of_ipython_become_comments(cell: str, expected: str | None) -> No
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
-def test_what_is_no_notebook_is_said(content: bytes, said: str) -> None:
+def test_a_file_that_is_no_notebook_is_an_error(content: bytes, said: str) -> None:
     with pytest.raises(UsageError) as error:
         notebook_code(content)
     assert said in error.value.message

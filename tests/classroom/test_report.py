@@ -72,7 +72,7 @@ def unanswered() -> Report:
         (entry("a"), AnswerStatus.NOT_GRADED),
     ],
 )
-def test_everybody_stands_somewhere(given: ClassEntry, stands: AnswerStatus) -> None:
+def test_every_answer_has_a_status(given: ClassEntry, stands: AnswerStatus) -> None:
     of = found(given)
     assert of.students[0].results[0].standing is stands
     assert {one: count for one, count in of.questions[0].standings.items() if count} == {stands: 1}
@@ -111,7 +111,7 @@ def test_points_are_weighted_and_a_fault_of_the_grader_is_no_zero() -> None:
     assert (whole.of, whole.students[0].points, whole.scores["100 %"]) == (3, 3, 1)
 
 
-def test_shares_are_of_those_who_were_judged_and_did_not_hand_in_the_starter() -> None:
+def test_shares_exclude_ungraded_files_and_the_unchanged_starter() -> None:
     of = found(
         entry("a", report(FAIL, named("axis"))),
         entry("b", report(FAIL, named("axis"), unchanged=True)),
@@ -127,7 +127,7 @@ def test_shares_are_of_those_who_were_judged_and_did_not_hand_in_the_starter() -
     assert held.line == "You take the mean along the wrong axis."
 
 
-def test_equal_answers_are_together_the_most_first() -> None:
+def test_equal_answers_form_groups_the_largest_first() -> None:
     two = "a3f9" + "0" * 60
     of = found(
         entry("a", report(FAIL, outputs="b" * 64)),
@@ -213,7 +213,7 @@ def test_the_tables_say_who_passed_and_what_the_class_holds(
     assert "The starter holds its ideas by design" in said
 
 
-def test_the_same_as_data(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_findings_as_json(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert app.run(["class", "report", str(results), "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert content["format"] == 1
@@ -235,7 +235,7 @@ def test_every_student_opens_on_the_page(results: Path, capsys: pytest.CaptureFi
     assert not given.exists()
 
 
-def test_names_do_nothing_on_their_way_from_results_to_paper(
+def test_names_are_only_text_in_all_outputs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names = [name for name in HOSTILE if "\ud800" not in name]  # no name of a file has these
@@ -309,7 +309,7 @@ def student(name: str, *standings: AnswerStatus, points: float | None = 10) -> S
          "1 points, less than half of the median; what was handed in holds no answer"),
     ],
 )  # fmt: skip
-def test_a_reason_to_talk_is_said(one: StudentSummary, why: str) -> None:
+def test_reasons_to_talk_to_a_student(one: StudentSummary, why: str) -> None:
     found = replace(class_findings(TERMS, []), students=(one,), median=10.0)
     assert [reason for _, reason in students_to_talk_to(found)] == [why] * bool(why)
 

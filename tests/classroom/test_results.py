@@ -73,7 +73,7 @@ def test_a_report_comes_back_as_it_was(tmp_path: Path) -> None:
     assert repr(one.report) == repr(full)  # nan is not equal to itself
 
 
-def test_copies_are_graded_once_and_known_ones_not_at_all(tmp_path: Path) -> None:
+def test_copies_are_graded_once_and_graded_programs_not_again(tmp_path: Path) -> None:
     with ClassResults(tmp_path, write=CLASS) as results:
         assert (
             results.store_hand_ins([*hand_ins("a", "b", "c", program="same"), *hand_ins("d")]) == 4
@@ -102,7 +102,7 @@ def test_copies_are_graded_once_and_known_ones_not_at_all(tmp_path: Path) -> Non
         assert results.all_students() == ["d"]
 
 
-def test_groups_in_one_folder_of_results_stay(tmp_path: Path) -> None:
+def test_students_of_several_submissions_share_one_folder_of_results(tmp_path: Path) -> None:
     first, second = (replace(CLASS, submissions=path) for path in ("/first", "/second"))
     with ClassResults(tmp_path, write=first) as results:
         results.store_hand_ins(hand_ins("Ada", "Ben"), [("Ada/x.md", "no answer")])
@@ -135,7 +135,7 @@ def test_a_verdict_stays_whatever_comes_after_it(tmp_path: Path) -> None:
             assert [one.verdict for one in results.counting_entries()] == [verdict]
 
 
-def test_what_is_read_halfway_is_not_kept(tmp_path: Path) -> None:
+def test_submissions_are_stored_completely_or_not_at_all(tmp_path: Path) -> None:
     write_results(tmp_path, CLASS, [entry("ada")])
 
     def broken() -> Iterator[tuple[HandIn, SubmittedProgram]]:
@@ -233,7 +233,7 @@ def test_tables_of_a_stranger_are_refused_before_they_are_read(tmp_path: Path, m
 
 
 @pytest.mark.parametrize("content", [None, b"no database" * 1000])
-def test_verdicts_that_are_gone_are_not_said_to_be_kept(
+def test_missing_verdicts_are_an_error_that_does_not_call_them_kept(
     tmp_path: Path, content: bytes | None
 ) -> None:
     path = write_results(tmp_path, CLASS, [entry("ada", report())]) / GRADES_FILE
@@ -257,7 +257,7 @@ def test_a_report_that_cannot_be_kept_stops_no_class(tmp_path: Path) -> None:
     assert "its report cannot be kept" in entries(tmp_path)[0].note
 
 
-def test_a_report_that_is_none_is_said(tmp_path: Path) -> None:
+def test_an_invalid_report_is_an_error(tmp_path: Path) -> None:
     write_results(tmp_path, CLASS, [entry("ada", report())])
     with sqlite3.connect(tmp_path / GRADES_FILE) as db:
         db.execute("UPDATE grade SET report = '{}'")
@@ -269,14 +269,14 @@ def test_a_report_that_is_none_is_said(tmp_path: Path) -> None:
     "change",
     [{"seed": "x"}, {"title": 3}, {"deadline": "2026-11-20"}, {"questions": 3}, {"format": 1}],
 )
-def test_terms_that_are_none_are_refused(tmp_path: Path, change: dict[str, object]) -> None:
+def test_invalid_settings_are_refused(tmp_path: Path, change: dict[str, object]) -> None:
     path = write_results(tmp_path, CLASS, [entry("ada")]) / SETTINGS_FILE
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(UsageError, match=r"class\.json: expected"):
         ClassResults(tmp_path)
 
 
-def test_results_that_are_not_there_are_said(tmp_path: Path) -> None:
+def test_missing_results_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"expected results of a class, found no class\.json"):
         ClassResults(tmp_path)
     (tmp_path / "file").touch()
@@ -305,14 +305,16 @@ def test_a_seed_that_was_drawn_stays(tmp_path: Path) -> None:
         (replace(CLASS, questions=(replace(MEAN, weight=2.0, hidden=("x",)),)), False),
     ],
 )  # fmt: skip
-def test_what_decides_a_grade_is_in_its_key(terms: ClassSettings, other: bool) -> None:
+def test_the_key_of_a_grade_covers_everything_that_affects_it(
+    terms: ClassSettings, other: bool
+) -> None:
     assert (
         grade_key(terms, terms.questions[0], SAME, "ann") != grade_key(CLASS, MEAN, SAME, "ann")
     ) is other
 
 
 @pytest.mark.parametrize("at", ["9999-12-31T23:59:59+00:00", "9999-12-31T23:59:59-14:00", ""])
-def test_what_comes_after_the_deadline_is_late(tmp_path: Path, at: str) -> None:
+def test_a_file_after_the_deadline_is_late(tmp_path: Path, at: str) -> None:
     late = entry("ada", at=at)
     late = replace(late, hand_in=replace(late.hand_in, late=not at))
     write_results(tmp_path, CLASS, [late, entry("ben")])

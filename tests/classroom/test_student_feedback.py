@@ -114,7 +114,7 @@ def said(found: Report | None, hidden: tuple[str, ...] = (), **more: object) -> 
     return " ".join([*html.split(), *Page.of(drawn).text.split(), *labels])
 
 
-def test_who_passes_reads_what_is_right_and_what_it_earned() -> None:
+def test_feedback_on_a_pass_shows_the_points() -> None:
     text = said(report())
     for part in (
         "Total: 10 of 10 points", "A mean mean Passes: 10 of 10 points", "Right: values.",
@@ -123,7 +123,7 @@ def test_who_passes_reads_what_is_right_and_what_it_earned() -> None:
         assert part in text
 
 
-def test_who_does_not_reads_the_smallest_case_and_the_idea() -> None:
+def test_feedback_on_a_fail_shows_the_smallest_case_and_the_idea() -> None:
     known = idea("adds-it", "You add. Use `x * y`:\n\n    x * y\n", "tied", "more")
     found = failed(
         RIGHT, wrong("backward", "tied", "", "more"), misconceptions=(known,),
@@ -144,7 +144,7 @@ def test_who_does_not_reads_the_smallest_case_and_the_idea() -> None:
     assert "expected 5.5" not in starter
 
 
-def test_a_fault_of_the_grader_is_nobodys_and_says_nothing_of_the_grader() -> None:
+def test_feedback_hides_the_details_of_an_error_of_the_grader() -> None:
     for fault in ("the disk of host-17 is full", ""):
         text = said(None, fault=fault)
         assert NOT_GRADED_NOTICE in text
@@ -152,7 +152,7 @@ def test_a_fault_of_the_grader_is_nobodys_and_says_nothing_of_the_grader() -> No
         assert "disk" not in text
 
 
-def test_what_was_not_handed_in_or_is_no_program_earns_nothing() -> None:
+def test_a_missing_file_or_a_file_without_a_program_earns_nothing() -> None:
     second = replace(MEAN, id="spread", title="A spread", weight=0.5, of=30)
     third = replace(MEAN, id="far", title="Far", weight=0.1, of=1)
     terms = replace(TERMS, questions=(MEAN, second, third))
@@ -164,7 +164,7 @@ def test_what_was_not_handed_in_or_is_no_program_earns_nothing() -> None:
     assert "**Nothing handed in:** 0 of 1 point, which count 0.1 times" in text
 
 
-def test_late_is_a_mark_in_the_time_of_the_deadline() -> None:
+def test_lateness_is_shown_in_the_time_zone_of_the_deadline() -> None:
     terms = replace(TERMS, deadline="2026-11-20T22:30:00+01:00")
     late = entry("ada", report(), at="2026-11-20T22:00:00+00:00", late=True)
     text = to_html(feedback(terms, [late]))
@@ -180,7 +180,7 @@ def test_late_is_a_mark_in_the_time_of_the_deadline() -> None:
     assert "as the learning platform says." in to_html(feedback(terms, [marked]))
 
 
-def test_a_line_that_was_not_read_is_said_to_the_student() -> None:
+def test_feedback_names_unread_lines() -> None:
     lost = report(FAIL, unread=("line 3 could not be read: gb is no unit here",))
     assert "**Left out:** line 3 could not be read: gb is no unit here." in render_markdown(
         feedback(TERMS, [entry("ada", lost)])
@@ -255,7 +255,9 @@ KNOWN = {
     ],
 )
 @pytest.mark.parametrize("known", [{}, KNOWN], ids=["", "known"])
-def test_nothing_hidden_is_said(checks: tuple[CheckResult, ...], known: dict[str, Any]) -> None:
+def test_hidden_checks_and_cases_are_never_mentioned(
+    checks: tuple[CheckResult, ...], known: dict[str, Any]
+) -> None:
     found = failed(*checks, **known)
     assert SECRET in said(found)  # else nothing is shown here
     text = said(found, hidden=BOTH)
@@ -278,7 +280,7 @@ def test_the_cases_of_a_hidden_check_alone_are_hidden_as_well() -> None:
     assert SECRET not in said(failed(HIDDEN_CHECK, OPEN, **KNOWN), hidden=BOTH[:1])
 
 
-def test_what_rests_on_open_cases_is_still_said() -> None:
+def test_ideas_that_rest_on_open_cases_are_shown() -> None:
     known = idea("adds-it", "You add.", "tied", f"{SECRET}-case", checks=("backward",))
     twice = rule("y is twice the right one.", "tied")
     found = failed(FAILS_THERE_TOO, HIDDEN_CHECK, misconceptions=(known,), explanations=(twice,))
@@ -338,7 +340,7 @@ def test_a_program_cannot_tell_the_inputs_of_a_hidden_case_that_it_keeps(tells: 
     assert not kept.search(json.dumps(shown["tests"]))
 
 
-def test_of_an_exception_only_a_name_that_python_gave_is_said() -> None:
+def test_only_the_type_of_a_builtin_exception_is_shown() -> None:
     names = {"ValueError": "ValueError", "[0.5, 7.25]": "an exception"}
     for name, shown in names.items():
         raised = ExceptionRecord(name, "0.5", (Frame(725, "0.5", "0.5"),), "y = f(x)", "x (0, 5)")
@@ -352,14 +354,14 @@ def test_of_an_exception_only_a_name_that_python_gave_is_said() -> None:
         assert "0.5" in said(found)
 
 
-def test_what_was_measured_is_not_said_where_something_is_hidden() -> None:
+def test_measurements_are_left_out_if_anything_is_hidden() -> None:
     measured = replace(RIGHT, kind="flops", message="31,415 operations")
     found = report(checks=(RIGHT, measured))
     assert "31,415" in said(found)
     assert "31,415" not in said(found, hidden=("nothing-else",))
 
 
-def test_what_is_given_and_right_on_an_open_case_is_still_shown() -> None:
+def test_inputs_and_expected_results_of_an_open_case_are_shown() -> None:
     x, y = Panel("x", (("1", "2"),)), Panel("y, expected", (("7.7125",),))
     yours = Panel("y, yours", (("8.8125",),), frozenset({(0, 0)}), frozenset({(0, 0)}))
     check = replace(OPEN, exhibit=Grids((x, yours, y)))
@@ -369,7 +371,7 @@ def test_what_is_given_and_right_on_an_open_case_is_still_shown() -> None:
     assert "8.8125" not in text
 
 
-def test_a_pass_says_nothing_of_what_is_hidden() -> None:
+def test_feedback_on_a_pass_mentions_nothing_hidden() -> None:
     checks = (RIGHT, PASSES_THERE, replace(PASSES_THERE, id=f"{SECRET}-check"))
     text = said(report(checks=checks, follow_up=f"And {SECRET}-case?"), hidden=BOTH)
     assert SECRET not in text
@@ -383,7 +385,7 @@ def texts(*found: object) -> set[str]:
 
 
 @pytest.mark.usefixtures("one_zygote")
-def test_a_real_grade_says_nothing_of_what_is_hidden() -> None:
+def test_feedback_on_a_real_grade_mentions_nothing_hidden() -> None:
     question = load([BANK], "mean-and-spread")
     source = question.reference + b"\n\n" + question.variants["cancels"][0]
     with GradingSession(question) as session:
@@ -422,7 +424,7 @@ def acting(markdown: str) -> list[str]:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_what_a_student_writes_acts_nowhere(text: str) -> None:
+def test_texts_of_a_student_are_only_text(text: str) -> None:
     found = feedback(TERMS, [hostile(text)])
     markdown, html = render_markdown(found), to_html(found)
     page = Page.of(html)
@@ -454,7 +456,7 @@ def test_what_a_student_writes_acts_nowhere(text: str) -> None:
 @example("con", "CON")
 @example("\ud800", "\ud801")
 @example("a" * 70, "a" * 71)
-def test_a_file_is_safe_and_one_students_alone(one: str, other: str) -> None:
+def test_names_of_files_are_safe_and_unique(one: str, other: str) -> None:
     for name in (student_file_stem(one), student_file_stem(other)):
         assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", name)
         assert not re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", name)
@@ -464,7 +466,7 @@ def test_a_file_is_safe_and_one_students_alone(one: str, other: str) -> None:
     )
 
 
-def test_no_students_name_is_what_anothers_becomes() -> None:
+def test_no_name_of_a_student_equals_the_safe_name_of_another() -> None:
     taken = student_file_stem("Ada Lovelace")
     assert taken.startswith("Ada-Lovelace-")
     assert student_file_stem(taken) != taken
@@ -472,7 +474,7 @@ def test_no_students_name_is_what_anothers_becomes() -> None:
     assert student_file_stem("ada.lovelace_2") == "ada.lovelace_2"
 
 
-def test_a_class_is_written_and_what_has_not_changed_is_left_alone(tmp_path: Path) -> None:
+def test_only_changed_feedback_is_written(tmp_path: Path) -> None:
     results, out = tmp_path / "results", tmp_path / "feedback"
     given = [entry("../../ben", failed(wrong("forward", "few"))), entry("ada", report())]
     write_results(results, TERMS, [*given, entry("cem")])
@@ -495,7 +497,7 @@ def test_a_class_is_written_and_what_has_not_changed_is_left_alone(tmp_path: Pat
     assert {name for name in after if after[name] != before[name]} == {"cem.md", "cem.html"}
 
 
-def test_old_pages_of_who_is_gone_are_named_and_no_file_is_removed(
+def test_old_pages_are_named_and_not_removed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "told"

@@ -72,7 +72,7 @@ def test_a_layout_is_recognized(tmp_path: Path, layout: str) -> None:
         assert handed_in.layout.name == layout
 
 
-def test_what_is_late_and_whose_name_is_known(tmp_path: Path) -> None:
+def test_late_marks_and_names_of_platforms(tmp_path: Path) -> None:
     tree(tmp_path, {"leeann_LATE_1_2_a.py": "", "bo_3_4_a.py": ""})
     assert [(one.name, one.late, one.at) for one in found(tmp_path)] == [
         ("bo", False, ""), ("leeann", True, "")
@@ -90,7 +90,7 @@ def test_what_is_late_and_whose_name_is_known(tmp_path: Path) -> None:
         ("eve/ann/mean.py", "eve"), ("eve\n/mean.py", None), ("e\u202ee/mean.py", None),
     ],
 )  # fmt: skip
-def test_nobody_hands_in_for_another(tmp_path: Path, path: str, student: str | None) -> None:
+def test_no_student_can_hand_in_for_another(tmp_path: Path, path: str, student: str | None) -> None:
     other = {"eve_": "zoe_9_9_mean.py", "subm": "submission_9/mean.py",
              "Eve_": "Z_9_assignsubmission_file_/m.py"}  # fmt: skip
     second = other.get(path[:4], "zoe/mean.py")
@@ -171,7 +171,7 @@ def test_a_copy_or_a_file_in_a_folder_is_as_likely_and_the_last_one_counts(
     ]
 
 
-def test_what_is_named_after_another_question_of_the_banks_never_counts(tmp_path: Path) -> None:
+def test_a_file_named_after_another_question_never_counts(tmp_path: Path) -> None:
     both = {"mean/submission.py": "1", "rope/submission.py": "2", "rope.py": "3"}
     packed = {f"pack/{name}": text for name, text in both.items()}
     tree(tmp_path, {"ann/README.md": "", "bo.zip": zipped(packed), "cy/rope.py": ""})
@@ -186,7 +186,7 @@ def test_what_is_named_after_another_question_of_the_banks_never_counts(tmp_path
     assert whose(alone, layout="folders")[-1] == ("gus", "mean", "gus/mean/submission.py")
 
 
-def test_a_file_of_another_type_is_said_though_another_answer_is_right(tmp_path: Path) -> None:
+def test_a_file_of_a_wrong_type_is_reported_next_to_a_right_answer(tmp_path: Path) -> None:
     tree(tmp_path, {"ann/mean.py": "", "ann/paper.docx": "", "bo/paper.txt": "", "bo/mean.md": "",
                     "cy/paper.ipynb": BOOK, "cy/mean.py": "", "dov/answers.txt": "",
                     "dov/submission.py": ""})  # fmt: skip
@@ -202,7 +202,7 @@ def test_a_file_of_another_type_is_said_though_another_answer_is_right(tmp_path:
         assert handed_in.students_without_file == ["ann to paper", "bo to mean", "cy to paper"]
 
 
-def test_so_many_of_one_student_and_no_more(tmp_path: Path) -> None:
+def test_the_number_of_files_of_one_student_is_limited(tmp_path: Path) -> None:
     tree(tmp_path, {f"submission_1/{number}.py": "" for number in range(30)})
     assert [one[2] for one in whose(tmp_path)] == [f"submission_1/{n}.py" for n in range(10, 30)]
 
@@ -221,14 +221,16 @@ def test_so_many_of_one_student_and_no_more(tmp_path: Path) -> None:
         (["hw/mean.py", "hw/submission_1/a.py", "hw/submission_2/a.py"], "found hw alone", ""),
     ],
 )  # fmt: skip
-def test_what_is_not_clear_is_asked(tmp_path: Path, files: list[str], said: str, hint: str) -> None:
+def test_an_ambiguous_layout_is_an_error(
+    tmp_path: Path, files: list[str], said: str, hint: str
+) -> None:
     tree(tmp_path, dict.fromkeys(files, ""))
     with pytest.raises(UsageError, match=said) as error:
         found(tmp_path)
     assert hint in error.value.hint
 
 
-def test_who_hands_in_alone_makes_no_folders_for_others(tmp_path: Path) -> None:
+def test_a_single_student_cannot_make_folders_for_others(tmp_path: Path) -> None:
     for others in ({"bob/readme.txt": ""}, {"cem/a/data.csv": "", "bob/x.pdf": ""}):
         root = tree(tmp_path / f"{len(others)}", {"ann/bob/mean.py": "", "ann/cem/mean.py": ""})
         assert {one[0] for one in whose(root, layout="folders")} == {"ann"}
@@ -236,7 +238,7 @@ def test_who_hands_in_alone_makes_no_folders_for_others(tmp_path: Path) -> None:
         assert {one[0] for one in whose(root)} == {"ann"}
 
 
-def test_a_zip_file_is_whose_its_name_says(tmp_path: Path) -> None:
+def test_the_name_of_a_zip_file_decides_whose_it_is(tmp_path: Path) -> None:
     packed = {"ann.zip": zipped({"bob.py": "", "cem/mean.py": ""})}
     for how in ({}, {"layout": "files"}, {"layout": "folders"}):
         assert {one[0] for one in whose(tree(tmp_path, packed), **how)} == {"ann"}
@@ -298,7 +300,9 @@ TWICE = "HW1_ann_attempt_2026-11-20-10-00-00_{}_bob_attempt_2026-11-20-11-00-00_
         ("{student}" + "_{_}" * 5 + "x.py", "_" * 240 + ".py", None),
     ],
 )  # fmt: skip
-def test_a_pattern_says_the_rest(pattern: str, path: str, expected: tuple[str, ...] | None) -> None:
+def test_a_pattern_describes_other_layouts(
+    pattern: str, path: str, expected: tuple[str, ...] | None
+) -> None:
     claims = PatternLayout(pattern, AnswerNames(["mean"])).claims(path)
     seen = [(one.student, one.question, one.at or "", one.name, one.email) for one in claims]
     assert seen == ([expected] if expected else [])
@@ -316,7 +320,7 @@ def test_a_question_with_the_text_between_in_its_name() -> None:
     "{question}.py", "{student}/{student}", "{student}/{who}.py", "{student}{question}", "{student",
     "{student}/{}.py",
 ])  # fmt: skip
-def test_a_pattern_that_is_none_is_said(pattern: str) -> None:
+def test_an_invalid_pattern_is_an_error(pattern: str) -> None:
     with pytest.raises(UsageError, match=r"expected the fields \{student\}, \{question\}, "):
         PatternLayout(pattern, AnswerNames(["mean"]))
 
@@ -353,7 +357,7 @@ submission_2:
 """
 
 
-def test_gradescope_says_who_and_when(tmp_path: Path) -> None:
+def test_metadata_of_gradescope_gives_students_and_times(tmp_path: Path) -> None:
     tree(tmp_path, {
         "submission_metadata.yml": METADATA, "submission_1/mean.py": "", "submission_2/mean.py": "",
         "submission_3/mean.py": "", "submission_2/submission_metadata.yml": METADATA,
@@ -367,7 +371,7 @@ def test_gradescope_says_who_and_when(tmp_path: Path) -> None:
     ]
 
 
-def test_metadata_in_a_students_folder_or_elsewhere_says_nothing(tmp_path: Path) -> None:
+def test_metadata_in_other_places_is_ignored(tmp_path: Path) -> None:
     tree(tmp_path, {"submission_2/submission_metadata.yml": METADATA, "submission_2/mean.py": ""})
     assert [one.student for one in found(tmp_path)] == ["submission_2"]
     (tmp_path / "submission_metadata.yml").symlink_to(tmp_path / "elsewhere")
@@ -383,7 +387,7 @@ def test_metadata_in_a_students_folder_or_elsewhere_says_nothing(tmp_path: Path)
         (("1@x", "", "submission_9"), ["0@x", "1@x", "2@x"]),
     ],
 )  # fmt: skip
-def test_a_number_that_two_have_tells_nobody_apart(sids: tuple[str, ...], ids: list[str]) -> None:
+def test_a_number_of_two_students_identifies_neither(sids: tuple[str, ...], ids: list[str]) -> None:
     text = "".join(
         f"submission_{n}:\n  :submitters:\n  - :sid: {sid}\n    :email: {n}@x\n"
         for n, sid in enumerate(sids)
@@ -397,7 +401,7 @@ def test_a_name_like_a_number_is_no_number_with_a_space_either(tmp_path: Path) -
     assert [one[0] for one in whose(tree(tmp_path, files))] == ["7", "8"]
 
 
-def test_what_is_nobodys_is_counted_and_named(tmp_path: Path) -> None:
+def test_files_of_no_student_are_counted_and_named(tmp_path: Path) -> None:
     files: Files = {f"ann/{n}.py": "" for n in range(9)} | {"ann/mean.py": "", "ann/a.csv": ""}
     tree(tmp_path, {**files, "bo/mean.py": ""})
     with HandIns(tmp_path, AnswerNames(["mean"])) as handed_in:
@@ -447,7 +451,7 @@ def test_any_path_is_somebodys_within_the_rules_or_nobodys(path: str, text: str)
 
 
 @given(PATHS, PATHS)
-def test_what_a_student_chooses_does_not_change_whose_it_is(one: str, two: str) -> None:
+def test_names_chosen_by_a_student_do_not_change_the_owner(one: str, two: str) -> None:
     """The name of a file that is handed in, and the folders that are handed in with it."""
     for name, top in [
         ("gradescope", "submission_7/"), ("moodle", "Eve_7_assignsubmission_file_/"),

@@ -290,7 +290,7 @@ FLAT = [one(f"flat{n}", RIGHT if n % 2 else HELD, 100 * (n % 2), PASS if n % 2 e
 CLASSES = {"gradescope": GRADESCOPE, "folders": FOLDERS, "files": FLAT, "checks": SHARED}
 
 
-def test_the_class_has_as_many_as_it_says() -> None:
+def test_the_class_has_the_stated_number_of_students() -> None:
     assert sum(map(len, CLASSES.values())) == 155
     assert all(len({hand.who for hand in hands}) == len(hands) for hands in CLASSES.values())
 
@@ -342,7 +342,7 @@ def entries(results: Path) -> dict[tuple[str, str], ClassEntry]:
     [(layout, hand) for layout, hands in CLASSES.items() for hand in hands],
     ids=lambda value: getattr(value, "who", value),
 )
-def test_everybody_gets_the_mark_that_a_careful_teacher_would_give(
+def test_every_student_gets_the_mark_of_a_careful_teacher(
     whole_class: dict[str, Path], layout: str, hand: Hand
 ) -> None:
     found = entries(whole_class[layout])[hand.who, hand.question]
@@ -354,7 +354,7 @@ def test_everybody_gets_the_mark_that_a_careful_teacher_would_give(
     assert hand.idea == ANY or held == ({hand.idea} if hand.idea else set())
 
 
-def test_nobody_is_left_out_and_nothing_is_the_graders_fault(whole_class: dict[str, Path]) -> None:
+def test_no_student_is_left_out_and_no_grade_fails(whole_class: dict[str, Path]) -> None:
     for layout, hands in CLASSES.items():
         found = entries(whole_class[layout])
         assert {who for who, _ in found} == {hand.who for hand in hands}

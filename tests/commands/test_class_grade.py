@@ -51,7 +51,7 @@ def verdicts(folder: Path) -> dict[str, tuple[str, int | None]]:
     return {name: (one.verdict, one.points) for name, one in the_entries(folder).items()}
 
 
-def test_a_class_is_graded_and_gone_on_with(tmp_path: Path) -> None:
+def test_a_class_is_graded_and_continued(tmp_path: Path) -> None:
     idea = load([PROGRAMS.parents[1]], "deviations").variants["forgot-weight"][0].decode()
     handed = tree(tmp_path / "in", {
         "ada/deviations.py": REFERENCE, "dov/deviations.py": REFERENCE,
@@ -195,7 +195,9 @@ def test_answers_that_are_texts_are_graded(tmp_path: Path) -> None:
         ({"file": Path("nowhere.yaml")}, r"nowhere\.yaml: expected a class\.yaml to read"),
     ],
 )
-def test_what_cannot_be_done_is_said(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+def test_impossible_arguments_are_errors(
+    tmp_path: Path, changes: dict[str, Any], said: str
+) -> None:
     tree(tmp_path / "in", {"ada/deviations.py": REFERENCE})
     with pytest.raises(UsageError, match=said):
         graded(tmp_path, **changes)
@@ -258,7 +260,7 @@ def terms(folder: Path) -> ClassSettings:
         return results.class_settings
 
 
-def test_a_class_is_what_its_file_says(folder: Path) -> None:
+def test_a_class_follows_its_class_yaml(folder: Path) -> None:
     by_file(folder, WHOLE)
     before = terms(folder)
     assert (before.title, before.counts, before.seed) == ("Statistics, autumn", "best", 5)
@@ -286,7 +288,7 @@ def test_a_class_is_what_its_file_says(folder: Path) -> None:
     assert [p.was_known for p in by_file(folder, WHOLE, seed=6)] == [True]
 
 
-def test_a_question_may_be_its_id_alone_and_most_keys_are_left_out(folder: Path) -> None:
+def test_a_question_may_be_only_an_id_and_most_keys_are_optional(folder: Path) -> None:
     text = "format: 1\nquestions: [parts/mean-and-spread]\n"
     by_file(folder, text, level="process")
     found = terms(folder)
@@ -325,7 +327,7 @@ def said_of(folder: Path, *questions: str, said: list[str] | None = None, **plan
     return said
 
 
-def test_a_question_alone_forgets_nothing_of_a_class(folder: Path) -> None:
+def test_the_option_question_does_not_replace_a_class_yaml(folder: Path) -> None:
     by_file(folder, WHOLE)
     before = terms(folder)
     with pytest.raises(UsageError, match="--question would forget the deadline") as refused:
@@ -335,7 +337,7 @@ def test_a_question_alone_forgets_nothing_of_a_class(folder: Path) -> None:
     assert said_of(folder, "mean-and-spread", out=folder / "other") != []
 
 
-def test_a_question_alone_leaves_out_no_other_that_was_graded(tmp_path: Path) -> None:
+def test_the_option_question_does_not_drop_graded_questions(tmp_path: Path) -> None:
     tree(tmp_path / "in", {"ada/deviations.py": REFERENCE, "ada/ledger.py": REFERENCE})
     graded(tmp_path)
     with pytest.raises(UsageError, match="it has grades of deviations, which") as refused:
@@ -347,7 +349,7 @@ def test_a_question_alone_leaves_out_no_other_that_was_graded(tmp_path: Path) ->
         assert {one.question.id for one in results.counting_entries()} == {"deviations", "ledger"}
 
 
-def test_no_mark_is_left_out_or_changes_without_a_word(folder: Path) -> None:
+def test_removed_and_changed_marks_are_reported(folder: Path) -> None:
     tree(folder / "in", {"bo/mean-and-spread.py": RIGHT})
     quiet = said_of(folder, "mean-and-spread", seed=1)
     assert not re.search("left out|graded again", " ".join(quiet))
@@ -363,7 +365,7 @@ def test_no_mark_is_left_out_or_changes_without_a_word(folder: Path) -> None:
         assert "left out" not in again
 
 
-def test_nobody_is_left_out_without_a_word_if_nothing_is_found(folder: Path) -> None:
+def test_a_class_without_any_answer_is_an_error(folder: Path) -> None:
     said_of(folder, "mean-and-spread")
     said: list[str] = []
     with pytest.raises(NothingHandedIn):
@@ -371,7 +373,7 @@ def test_nobody_is_left_out_without_a_word_if_nothing_is_found(folder: Path) -> 
     assert "not handed in now: ada (mean-and-spread)" in " ".join(said)
 
 
-def test_the_command_says_what_hiding_costs(folder: Path) -> None:
+def test_the_command_explains_the_cost_of_hidden_checks(folder: Path) -> None:
     (folder / "class.yaml").write_text(WHOLE)
     assert (
         "mean-and-spread hides far and many: all feedback on this question leaves out lines, "
@@ -379,7 +381,7 @@ def test_the_command_says_what_hiding_costs(folder: Path) -> None:
     ) in said_of(folder, file=folder / "class.yaml")
 
 
-def test_the_pattern_of_a_flat_folder_is_there_to_copy(tmp_path: Path) -> None:
+def test_the_command_suggests_the_pattern_of_a_flat_folder(tmp_path: Path) -> None:
     tree(tmp_path / "in", {"deviations_ann.py": REFERENCE, "ledger_bo.py": REFERENCE})
     with pytest.raises(NothingHandedIn) as refused:
         graded(tmp_path, questions=("deviations", "ledger"))
@@ -442,7 +444,9 @@ def test_the_command_names_who_handed_in_an_empty_folder(folder: Path) -> None:
 
 @pytest.mark.parametrize(("seed", "which"), [(5, "seed 2, which drill pack on-paper --seed 5"),
                                              (3, "seed 0, which drill pack on-paper hands")])  # fmt: skip
-def test_the_command_says_whose_numbers_are_graded(tmp_path: Path, seed: int, which: str) -> None:
+def test_the_command_states_which_drawn_numbers_are_graded(
+    tmp_path: Path, seed: int, which: str
+) -> None:
     drawn = ESTIMATE.replace("7 billion", "{n} billion").replace("7000000000", '"{n * 10**9}"')
     drawn = drawn.replace("prompt:", "given: [{n: 7}, {n: 13}, {n: 34}]\nprompt:").replace(
         "10**9", "1000000000"
@@ -470,7 +474,7 @@ def test_the_command_says_whose_numbers_are_graded(tmp_path: Path, seed: int, wh
     assert [one for one in said if "graded with the numbers of " + which in one] != []
 
 
-def test_what_coming_late_costs_grades_nothing_anew(folder: Path) -> None:
+def test_a_changed_late_penalty_grades_nothing_again(folder: Path) -> None:
     file = folder / "in/ada/mean-and-spread.py"
     os.utime(file, (1_796_164_000, 1_796_164_000))  # 2026-12-01T22:26:40Z, eleven days begun
     by_file(folder, WHOLE)
@@ -522,7 +526,9 @@ def test_what_coming_late_costs_grades_nothing_anew(folder: Path) -> None:
         ("deadline: 2026-11-20T23:59:00+01:00", "late: {penalty: 5}", "3:1: late: expected a deadline with it, found none"),
     ],
 )  # fmt: skip
-def test_a_fault_has_its_place(folder: Path, old: str, new: str, problem: str) -> None:
+def test_an_error_in_a_class_yaml_has_its_place(
+    folder: Path, old: str, new: str, problem: str
+) -> None:
     with pytest.raises(ClassFileError) as found:
         by_file(folder, WHOLE, old, new)
     (said,) = found.value.problems
@@ -530,7 +536,7 @@ def test_a_fault_has_its_place(folder: Path, old: str, new: str, problem: str) -
     assert "[x" not in new or found.value.excerpt[1].strip() == "^"  # a mistake is pointed at
 
 
-def test_every_fault_is_listed(folder: Path) -> None:
+def test_every_error_in_a_class_yaml_is_listed(folder: Path) -> None:
     with pytest.raises(ClassFileError) as found:
         by_file(folder, WHOLE, "best", "worst", "weight: 2", "weight: two")
     assert len(found.value.problems) == 2
@@ -600,7 +606,7 @@ def test_checks_that_pass_earn_equal_shares_of_a_part_that_fails(shared: Path, n
     assert (entry.verdict == "pass") == (SHARES[name] == 100)
 
 
-def test_without_it_a_part_is_worth_all_or_nothing(shared: Path, tmp_path: Path) -> None:
+def test_without_shares_a_part_is_worth_all_or_nothing(shared: Path, tmp_path: Path) -> None:
     name = "cancels"
     tree(tmp_path / "in", {f"{name}/mean-and-spread.py": handed_in(name)})
     by_file(tmp_path, WHOLE.replace("    parts: [1, spread]\n", ""))
@@ -630,7 +636,7 @@ def test_shares_are_whole_points_that_add_up(
     assert tuple(check.points for check in found.checks) == (*shares, None)
 
 
-def test_every_student_may_have_numbers_of_his_own(tmp_path: Path) -> None:
+def test_every_student_may_have_different_numbers(tmp_path: Path) -> None:
     names = ("reference", "sums", "divides-by-nothing")
     handed = {
         f"{who}/mean-and-spread.py": handed_in(name)

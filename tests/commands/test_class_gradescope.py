@@ -65,7 +65,7 @@ def graded(root: Path, python: str = sys.executable, seconds: str = "60") -> dic
     return found
 
 
-def test_what_a_class_gives_points_for_is_in_the_archive(tmp_path: Path) -> None:
+def test_settings_that_affect_points_are_in_the_archive(tmp_path: Path) -> None:
     keys = {"partial": "checks", "on_error": "stop", "stretch": True, "isolation": "process"}
     file = tmp_path / "class.yaml"
     file.write_text(json.dumps({"format": 1, "questions": ["deviations"], "seed": 5, **keys}))
@@ -95,7 +95,7 @@ def test_a_submission_is_graded(root: Path) -> None:
         ("time", "longer than Gradescope gives"),
     ],
 )
-def test_whatever_happens_there_is_a_result(root: Path, damage: str, said: str) -> None:
+def test_there_is_a_result_after_every_failure(root: Path, damage: str, said: str) -> None:
     (root / "submission" / "deviations.py").write_text("import time\ntime.sleep(20)\n" + REFERENCE)
     if damage not in {"python", "time"}:
         (root / "source" / damage).write_text("x: [")
@@ -110,7 +110,7 @@ def test_whatever_happens_there_is_a_result(root: Path, damage: str, said: str) 
     assert AUTOGRADER_SECONDS < 600  # when Gradescope ends it, with a zero
 
 
-def test_nothing_handed_in_earns_nothing_without_a_grade(root: Path) -> None:
+def test_an_empty_submission_earns_no_points_without_grading(root: Path) -> None:
     (test,) = graded(root)["tests"]
     assert (test["score"], test["status"]) == (0, "failed")
     assert "nothing handed in" in test["output"]
@@ -122,7 +122,7 @@ def test_nothing_handed_in_earns_nothing_without_a_grade(root: Path) -> None:
     assert "a link, which is not followed" in test["output"]
 
 
-def test_too_little_isolation_says_what_the_instructor_has_to_do(
+def test_too_little_isolation_gives_advice_to_the_instructor(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(WorkerClient, "isolation", Isolation({}, ("no wall",)))
@@ -133,7 +133,7 @@ def test_too_little_isolation_says_what_the_instructor_has_to_do(
     assert "--isolation " in test["output"]
 
 
-def test_the_archive_holds_what_setting_up_needs(made: Path, tmp_path: Path) -> None:
+def test_the_archive_has_everything_for_the_setup(made: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(made) as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
         modes = {one.filename: one.external_attr >> 16 for one in archive.infolist()}
@@ -157,7 +157,7 @@ def test_the_archive_holds_what_setting_up_needs(made: Path, tmp_path: Path) -> 
     assert str(BANK).encode() not in b"".join(held[name] for name in held if "program" not in name)
 
 
-def test_a_class_yaml_names_what_counts(tmp_path: Path) -> None:
+def test_a_class_yaml_gives_the_parts_and_weights(tmp_path: Path) -> None:
     file = tmp_path / "class.yaml"
     file.write_text(
         "format: 1\nseed: 11\nisolation: process\n"
