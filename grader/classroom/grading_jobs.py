@@ -30,7 +30,7 @@ from grader.explain.session import GradingSession
 from grader.grading.session import GradeOptions
 from grader.model.classroom import AssignedQuestion, ProgramGrade, SubmittedProgram
 from grader.model.errors import DrillError, GraderError, UsageError, to_machine_error
-from grader.model.limits import GRADER_START_SECONDS, MAX_GRADE_SECONDS
+from grader.model.limits import MAX_GRADE_SECONDS
 from grader.model.question import Question
 from grader.model.report import Report, Verdict
 from grader.model.version import __version__
@@ -41,6 +41,7 @@ JOBS_PER_PROCESS = 2  # one that it works on, and the next
 LEVELS = ("process", "limited", "strong")
 _POOL_CHECK_SECONDS = 5.0  # until the size of a pool is read again: it may have grown
 _CONNECT_SECONDS = 10.0  # for a Dask scheduler to answer
+_STARTUP_SECONDS = 300.0  # for a process to import the program
 _MAX_THREADS = 1000
 _PROCESS_ENDED = "the process that graded it ended, each time"
 
@@ -303,7 +304,7 @@ class LocalPool:
             )
         self._started.append(process)
         try:
-            if not pipe.poll(GRADER_START_SECONDS):
+            if not pipe.poll(_STARTUP_SECONDS):
                 raise EOFError
             pipe.recv()
         except (EOFError, OSError) as error:

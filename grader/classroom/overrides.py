@@ -14,10 +14,10 @@ from pathlib import Path
 from grader.bank.bank_files import read_regular_file
 from grader.model.classroom import ClassSettings, Override
 from grader.model.errors import BankError, UsageError, did_you_mean
-from grader.model.limits import MAX_CLASS_TABLE_BYTES
 
 OVERRIDES = "overrides.csv"
 _COLUMNS = ("student", "question", "points", "note")
+_MAX_TABLE_SIZE = 4_000_000  # bytes
 NO_FILE_NOTE = "nothing handed in"  # start of the note on a student without a submission
 
 
@@ -94,7 +94,7 @@ def _rows(path: Path, problems: list[str]) -> Iterator[tuple[int, dict[str, str]
 
 def _read_text(path: Path) -> str:
     try:
-        return read_regular_file(path, MAX_CLASS_TABLE_BYTES)[0].decode("utf-8-sig")
+        return read_regular_file(path, _MAX_TABLE_SIZE)[0].decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise UsageError(

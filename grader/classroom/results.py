@@ -39,13 +39,13 @@ from grader.model.classroom import (
     SubmittedProgram,
 )
 from grader.model.errors import UsageError
-from grader.model.limits import MAX_CLASS_TABLE_BYTES
 from grader.model.report import Report
 from grader.reports.json import to_json
 from grader.sandbox import Closeable
 
 SETTINGS_FILE = "class.json"
 GRADES_FILE = "grades.sqlite"
+_MAX_SETTINGS_SIZE = 4_000_000  # bytes
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS grade (
     student TEXT NOT NULL, question TEXT NOT NULL, path TEXT NOT NULL,
@@ -415,7 +415,7 @@ def read_settings(folder: Path) -> ClassSettings:
     """Return the settings that all grades of a class share, from its folder of results."""
     path = folder / SETTINGS_FILE
     try:
-        content = json.loads(read_regular_file(path, MAX_CLASS_TABLE_BYTES)[0])
+        content = json.loads(read_regular_file(path, _MAX_SETTINGS_SIZE)[0])
         if content.get("format") != RESULTS_FORMAT:
             raise UsageError(
                 f"{path}: expected format {RESULTS_FORMAT}, found {content.get('format')}",

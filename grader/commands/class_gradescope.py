@@ -26,7 +26,7 @@ from grader.commands.class_grade import (
 )
 from grader.commands.options import argument, command_context, ids, option
 from grader.model.errors import DrillError, UsageError
-from grader.model.limits import AUTOGRADER_SECONDS, MAX_UPLOADED_FILE_BYTES
+from grader.model.limits import AUTOGRADER_SECONDS
 from grader.model.version import __version__
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ STUDENT_ID = "handed-in"  # the platform knows the student
 STOPPED_MESSAGE = "the grader was stopped before it was done, or could not be started"
 LOG_ADVICE = "the log of the autograder says more: too little memory or time, or setup.sh failed"
 _PROGRAM = "drill-dl"
+_MAX_FILE_SIZE = 64_000_000  # bytes; larger files are ignored: no answer is as large
 _PYTHON_VERSIONS = ("3.14", "3.13", "3.12", "3.11")
 _CLASS_FILE_KEYS = {
     "format",
@@ -253,7 +254,7 @@ def _ignored_names(folder: str, names: list[str]) -> set[str]:
         path = Path(folder) / name
         if path.is_dir() or path.is_symlink():
             continue
-        if not path.is_file() or path.stat().st_size > MAX_UPLOADED_FILE_BYTES:
+        if not path.is_file() or path.stat().st_size > _MAX_FILE_SIZE:
             ignored.add(name)
     return ignored
 

@@ -37,7 +37,6 @@ MIN_MUTANT_CALL_SECONDS = 1.0  # one call of a mutant: no reference takes as lon
 MUTANT_CALL_FACTOR = 30.0  # one call of a mutant, in calls of the reference
 MAX_REFERENCE_SECONDS = 0.1  # by the clock: the reference on an input that is to expose a mutant
 MAX_GRADE_SECONDS = 900.0  # by the clock: one job of a class, several times the longest grade
-GRADER_START_SECONDS = 300.0  # by the clock: a process that grades a class imports the program
 AUTOGRADER_SECONDS = 540  # by the clock: Gradescope ends a grade after 10 minutes, with a zero
 
 # -- memory and threads ----------------------------------------------------------------------------
@@ -76,8 +75,6 @@ MAX_ANSWER_BYTES = 64 << 10  # of a file with answers
 # Bytes of other files of a class: a notebook with the pictures of its cells, a zip file and all
 # that is unpacked from it, and Gradescope's list with the output of all programs.
 MAX_BYTES_BY_SUFFIX = {".ipynb": 16_000_000, ".zip": 64_000_000, ".yml": 64_000_000}
-MAX_CLASS_TABLE_BYTES = 4_000_000  # of class.json, and of overrides.csv
-MAX_UPLOADED_FILE_BYTES = 64_000_000  # of a file at Gradescope; no answer is as large
 MAX_STUDENT_FILES = 20  # of one student for one question
 MAX_ARCHIVE_ENTRIES = 20_000  # files in a zip file and in the zip files inside it
 MAX_ARCHIVE_DEPTH = 3  # zip files inside each other
