@@ -3,9 +3,6 @@
 A student holds an idea if the report asserts it: alone or together with another idea, it gives
 exactly the student's results.  An idea that fits only a part is counted separately.  The starter
 contains its ideas by design, so whoever hands it in unchanged counts for none.
-
-The HTML page stands alone: it fetches nothing, and its policy lets one script run, which finds
-students.  Every text in it goes through the renderers of blocks, so that it is shown as text only.
 """
 
 from __future__ import annotations
@@ -13,10 +10,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from html import escape
 from itertools import groupby
 from statistics import fmean, median
 
@@ -32,10 +28,7 @@ from grader.reports.blocks import (
     Item,
     Paragraph,
     Table,
-    render_html,
 )
-from grader.reports.grade import student_feedback_blocks
-from grader.reports.html import html_page
 from grader.reports.text_layout import escape_line
 
 SHOWN_DIGITS = 8  # of a digest
@@ -365,10 +358,8 @@ _TALK_REASONS = {  # by the status of an answer; the most important first
     AnswerStatus.UNEXPLAINED: "wrong in a way that no listed idea explains",
 }
 _BAR_CELLS = 24  # of the longest bar
-_MAX_NAME_LENGTH = 120
+MAX_NAME_LENGTH = 120
 _MAX_CAUSE_LENGTH = 40  # in a table
-_MAX_WORDS_LENGTH = 4000  # of the words by which a student is found
-_MAX_OFFERED_WORDS = 300  # in the list of the search field
 
 
 def format_points(points: float) -> str:
@@ -473,7 +464,7 @@ def class_blocks(findings: ClassFindings, results: str, max_students: int | None
 
 
 def _shown_text(text: str) -> str:
-    return escape_line(text, _MAX_NAME_LENGTH)
+    return escape_line(text, MAX_NAME_LENGTH)
 
 
 def _settings_text(settings: ClassSettings) -> str:
@@ -499,12 +490,12 @@ def _student_table(findings: ClassFindings) -> Table:
         points = f"{format_points(student.so_far)} of {max_points}"
         if student.points is None:
             points += " so far"
-        results = (_result_text(result, shows_cause=shows_cause) for result in student.results)
+        results = (result_text(result, shows_cause=shows_cause) for result in student.results)
         rows.append((_shown_text(student.id), _shown_text(student.name), *results, points))
     return Table(("student", "name", *ids, "points"), rows)
 
 
-def _result_text(result: StudentResult, *, shows_cause: bool) -> str:
+def result_text(result: StudentResult, *, shows_cause: bool) -> str:
     """Return the points and verdict of a result, with the cause, and marks if late or by hand."""
     if result.standing is AnswerStatus.MISSING and not result.by_hand:
         return "-"
@@ -587,121 +578,3 @@ def _bars(counts: Mapping[str, int]) -> Table:
             bar = "#" * max(1, round(_BAR_CELLS * count / largest))
         rows.append((name, str(count), bar))
     return Table(("", " ", "  "), rows, (" ",), indent=2)
-
-
-# In HTML.
-
-# A student is shown if every typed word is among their words; without scripts all are shown.
-FINDER = """\
-const box = document.getElementById("find"), field = box.querySelector("input");
-const said = box.querySelector("output"), spaced = text => text.replace(/\\s+/g, " ");
-const plain = text => spaced(text).toLowerCase();
-const all = [...document.querySelectorAll("details[data-words]")];
-const rows = new Map([...document.querySelectorAll("table tr")].map(
-  row => [spaced(row.cells[0].textContent), row]));
-field.addEventListener("input", () => {
-  const words = plain(field.value).split(" ");
-  const fitting = all.filter(one => {
-    const fits = words.every(word => plain(one.dataset.words).includes(word));
-    const row = rows.get(spaced(one.dataset.id));
-    one.hidden = !fits;
-    if (row) row.hidden = !fits;
-    return fits;
-  });
-  said.textContent = `${fitting.length} of ${all.length} students`;
-});
-box.hidden = false;
-"""
-
-
-def class_page(
-    findings: ClassFindings, entries: Iterable[ClassEntry], results: str
-) -> Iterator[str]:
-    """Give the page of a class in pieces.
-
-    The entries, which are sorted by student, are read while it is written: they may be many.
-    """
-
-    def body() -> Iterator[str]:
-        yield _finder(findings)
-        yield render_html(class_blocks(findings, results, None))
-        yield "<h2>Students</h2>\n"
-        students = {student.id: student for student in findings.students}
-        for student_id, group in groupby(entries, key=lambda entry: entry.hand_in.student):
-            student = students.get(student_id)
-            if student is not None:  # else the submission came since
-                yield from _student_details(student, group)
-
-    return html_page(findings.terms.title or "A class", body(), FINDER)
-
-
-def _student_details(student: StudentSummary, entries: Iterable[ClassEntry]) -> Iterator[str]:
-    """Give everything about a student as an element that opens."""
-    name = f"{student.id} ({student.name})" if student.name else student.id
-    words = _escape_html(
-        " ".join([name, student.email, *_search_words(student)]), _MAX_WORDS_LENGTH
-    )
-    shown_id = _escape_html(student.id, _MAX_NAME_LENGTH)
-    attributes = f'data-id="{shown_id}" data-words="{words}"'
-    yield f"<details {attributes}><summary>{_escape_html(name)}</summary>\n"
-    by_question = {entry.question.id: entry for entry in entries}
-    yield render_html(_student_blocks(student, by_question))
-    yield "</details>\n"
-
-
-def _escape_html(text: str, max_length: int = 2 * _MAX_NAME_LENGTH) -> str:
-    return escape(escape_line(text, max_length).replace("\xa0", " "))
-
-
-def _search_words(student: StudentSummary) -> Iterator[str]:
-    """Give the words by which a student is found: QUESTION:VERDICT, QUESTION:IDEA, late."""
-    for result in student.results:
-        words = [result.verdict.replace(" ", "-")]
-        if result.late:
-            words.append("late")
-        if result.by_hand:
-            words.append("by-hand")
-        for word in (*words, *result.ideas, result.group):
-            if word:
-                yield f"{result.question}:{word}"
-
-
-def _finder(findings: ClassFindings) -> str:
-    """Return a field that finds students, with the words to choose from; the script shows it."""
-    words = dict.fromkeys(
-        word for student in findings.students for word in sorted(_search_words(student))
-    )
-    options = "".join(
-        f'<option value="{_escape_html(word)}"></option>'
-        for word in list(words)[:_MAX_OFFERED_WORDS]
-    )
-    return (
-        '<p id="find" hidden><label>Find students <input type="search" list="words" size="30" '
-        'placeholder="a name, fail, an idea, late"></label> <output></output></p>\n'
-        f'<datalist id="words">{options}</datalist>\n'
-    )
-
-
-def _student_blocks(student: StudentSummary, entries: Mapping[str, ClassEntry]) -> Blocks:
-    """Give everything about a student by question, hidden checks and output included."""
-    if student.email:
-        yield Paragraph(student.email)
-    for result in student.results:
-        yield Heading(result.question, _result_text(result, shows_cause=True), level=3)
-        entry = entries.get(result.question)
-        if entry is None:
-            continue
-        facts = [
-            f"handed in {entry.hand_in.at}" if entry.hand_in.at else "",
-            entry.hand_in.path,
-            f"in the group of equal answers {result.group}" if result.group else "",
-        ]
-        yield Paragraph("; ".join(fact for fact in facts if fact))
-        if entry.note:
-            yield Paragraph(entry.note, "Not graded:" if entry.points is None else "")
-        report = entry.report
-        if report is not None:
-            if len(report.parts) > 1:
-                for number, part in enumerate(report.parts, 1):
-                    yield Item(f"part {number} {part.verdict}: {part.points} of {part.of}")
-            yield from student_feedback_blocks(report)

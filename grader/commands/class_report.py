@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 def report_class(folder: Path, *, html: Path | None) -> ClassFindings:
     """Return the findings of a class, and write them as a page if asked."""
-    from grader.classroom.report import class_findings, class_page
+    from grader.classroom.report import class_findings
+    from grader.classroom.report_page import class_page
     from grader.classroom.results import ClassResults
 
     with ClassResults(folder) as results:

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from grader.classroom.export import export
-from grader.classroom.report import class_blocks, class_findings, class_page, load_failures
+from grader.classroom.report import class_blocks, class_findings, load_failures
+from grader.classroom.report_page import class_page
 from grader.classroom.results import ClassResults
 from grader.classroom.student_feedback import feedback
 from grader.model.classroom import ClassEntry

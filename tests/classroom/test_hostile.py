@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.classroom.export import export
-from grader.classroom.report import class_findings, class_page
+from grader.classroom.report import class_findings
+from grader.classroom.report_page import class_page
 from grader.classroom.results import GRADES_FILE, ClassResults
 from grader.classroom.student_feedback import write_feedback
 from tests.classroom.builders import (

@@ -11,7 +11,8 @@ import pytest
 
 from grader.classroom.export import export
 from grader.classroom.overrides import OVERRIDES
-from grader.classroom.report import class_blocks, class_findings, class_page
+from grader.classroom.report import class_blocks, class_findings
+from grader.classroom.report_page import class_page
 from grader.classroom.results import ClassResults
 from grader.classroom.student_feedback import feedback
 from grader.commands import app

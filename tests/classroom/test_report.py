@@ -12,17 +12,16 @@ from pathlib import Path
 import pytest
 
 from grader.classroom.report import (
-    FINDER,
     AnswerStatus,
     ClassFindings,
     StudentResult,
     StudentSummary,
     class_blocks,
     class_findings,
-    class_page,
     class_summary,
     students_to_talk_to,
 )
+from grader.classroom.report_page import FINDER, class_page
 from grader.commands import app
 from grader.commands.class_report import report_class
 from grader.model.classroom import ClassEntry
