@@ -33,7 +33,7 @@ _COMMANDS = {
     " start.reset explore.explore pack.pack mcp.mcp doctor.doctor help.help_",
     "history": "history.list_ history.restore",
     "interview": "interview.begin interview.next_ interview.end interview.note interview.mark"
-    " interview.decide interview.debrief interview.list_",
+    " interview.decide debrief.debrief interview.list_",
     "bank": "bank.audit bank.preview bank.new bank.new_idea bank.add bank.remove bank.list_"
     " bank.schema",
     "class": "class_grade.grade class_report.report class_report.export"

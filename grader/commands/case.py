@@ -49,12 +49,12 @@ def _read_cases(
     open interview is blind.
     """
     from grader import forms
-    from grader.commands import interviews
+    from grader.commands import open_interview
     from grader.grading import bank_programs
 
     drill = resolve_drill(ctx, question_id)
     question = drill.question
-    if interviews.is_blind(ctx, question):
+    if open_interview.is_blind(ctx, question):
         raise UsageError("a case says what is right, and the interview that is open is blind")
     form = forms.form_of(question.spec)
     if form.is_text or form.runs_in_two_processes:  # its cases must not be known

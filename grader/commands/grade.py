@@ -294,7 +294,7 @@ def _confirm_prediction(
 
 def _finish_attempt(ctx: Context, attempt: _Attempt, report: Report) -> GradeResult:
     """Record a report, ask the next part if there is one, and return the result."""
-    from grader.commands import interviews
+    from grader.commands import open_interview
 
     question = attempt.target.resolved_drill.question
     parts = len(question.spec.parts)
@@ -325,8 +325,8 @@ def _finish_attempt(ctx: Context, attempt: _Attempt, report: Report) -> GradeRes
         unchanged_since=unchanged_since,
         next_part=next_part if is_new_part and report.parts_passed < next_part else None,
         time_text=time_text,
-        is_after_interview=not interviews.time_left_text(ctx)
-        and interviews.unclosed_interview(ctx) is not None,
+        is_after_interview=not open_interview.time_left_text(ctx)
+        and open_interview.unclosed_interview(ctx) is not None,
         interview=ctx.interview(),
     )
 
@@ -369,10 +369,10 @@ def _record_report(ctx: Context, attempt: _Attempt, report: Report, unchanged_si
 
 def _interview_time_left(ctx: Context, attempt: _Attempt, report: Report) -> str:
     """Return the time left of the interview that asks the question; SealedError if it is blind."""
-    from grader.commands import interviews
+    from grader.commands import open_interview
 
     drill, path, _ = attempt.target
-    interview = interviews.open_interview_of(ctx, drill.question, path)
+    interview = open_interview.open_interview_of(ctx, drill.question, path)
     if interview is None:
         return ""
     time_text = interview.time_left_text(ctx.now())
@@ -526,11 +526,11 @@ def _confirm_answers(answers: bytes, *, yes: bool, is_dialog: bool) -> bool:
 
 def _show_sealed(context: Context, sealed: SealedError, html: Path | None, *, json: bool) -> None:
     """Show that a submission was received in a blind interview."""
-    from grader.commands import interviews
+    from grader.commands import open_interview
 
     if output.emit_json(json, sealed=True, message=sealed.message):
         return
-    text = f"{sealed.message} {sealed.hint} {interviews.time_left_text(context)}."
+    text = f"{sealed.message} {sealed.hint} {open_interview.time_left_text(context)}."
     if html is not None:
         text += f" {html} is not written before the end."
     output.write_lines(text_layout.wrap_words(text, output.text_width()))

@@ -1,45 +1,282 @@
-"""`drill interview`: questions against the clock, alone or with somebody who asks."""
+"""`drill interview`: questions against the clock, alone or with an interviewer.
+
+An interview consists of events only (ADR 33).  Whatever ends the program, the next command
+continues the interview.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from random import Random
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from grader import bank
 from grader.commands import output
-from grader.commands.options import (
-    JsonOption,
-    argument,
-    check_candidate,
-    command_context,
-    data_folder,
-    flag,
-    ids,
-    option,
-    tracks,
+from grader.commands.context import Context, require_torch, torch_installed
+from grader.commands.debrief import make_debrief, show_debrief
+from grader.commands.open_interview import (
+    CandidateOption,
+    candidate_context,
+    end_interview,
+    record_interview_event,
+    require_unclosed,
+    time_left_text,
+    unclosed_interview,
 )
-from grader.model.errors import UsageError, did_you_mean
+from grader.commands.options import JsonOption, argument, flag, ids, option, tracks
+from grader.commands.workspaces import (
+    ResolvedDrill,
+    enclosing_workspace,
+    read_workspace,
+    resolve_drill,
+)
+from grader.model.errors import UsageError
 from grader.model.number_format import format_count
+from grader.model.question import Header, Question
+from grader.records import interviews
+from grader.records.interviews import Interview, InterviewEntry, InterviewQuestion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from grader.commands.context import Context
-    from grader.commands.workspaces import ResolvedDrill
-    from grader.model.question import Question
-    from grader.records.interviews import Interview, InterviewQuestion
+    from grader.commands.questions import QuestionStatus
     from grader.reports.blocks import Block
 
-CandidateOption = Annotated[
-    str, option("NAME", "Candidate's name. Their record is kept separately.")
-]
+_DEFAULT_MINUTES = 45
+_MIN_FILL = 0.8  # of the time: questions that take as much fill it
+_MARKS = {"4", "3", "2", "1"}
+_STATES = ("new", "due", "later")  # which questions come first
+_by_minutes = attrgetter("minutes")
+
+NextStep: TypeAlias = int | InterviewQuestion  # a part, or a question
 TextArgument = Annotated[str, argument("TEXT", "One sentence or more.")]
+
+
+def begin_interview(
+    ctx: Context,
+    question_ids: Sequence[str],
+    fit: Sequence[str | None] = (),
+    *,
+    minutes: int = _DEFAULT_MINUTES,
+    blind: bool = False,
+    candidate: str = "",
+) -> Interview:
+    """Begin an interview; no question is asked yet.
+
+    It has the questions named, or else questions that fit a track, a level and a role.  UsageError
+    if a question cannot be started in its folder; no interview is open then.
+    """
+    headers = [bank.header(ctx.banks(), name) for name in dict.fromkeys(question_ids)]
+    around = enclosing_workspace(ctx.current_folder())
+    folder = (around.folder.parent if around else ctx.current_folder()) / candidate
+    seed = len(ctx.store.read(interviews.all_interviews, empty=[]))
+    headers = headers or _choose_questions(_startable_questions(ctx, folder, fit, seed), minutes)
+    if not headers:
+        raise UsageError(
+            f"no question of that kind fits {minutes} minutes and is not begun",
+            f"{ctx.interview('ID')} asks the questions that you name",
+        )
+    questions = [_check_question(ctx, header, folder) for header in headers]
+    _start(ctx, questions[0], folder)  # before the event, because it may fail
+    detail = {
+        "minutes": minutes,
+        "questions": questions,
+        "blind": blind,
+        "candidate": candidate,
+        "folder": str(folder),
+        "fit": fit,
+    }
+    record_interview_event(ctx, "interview", detail=json.dumps(detail))
+    return _latest(ctx)
+
+
+def _startable_questions(
+    ctx: Context, folder: Path, fit: Sequence[str | None], seed: int
+) -> list[QuestionStatus]:
+    """Return the questions that can be started in a folder, in an order that depends on `seed`."""
+    from grader.commands.questions import QuestionFilter, list_questions
+    from grader.commands.start import is_of
+
+    track, level, role = fit or (None, None, None)
+    startable = []
+    for status in list_questions(ctx, QuestionFilter(track, level, role)):
+        header = status.header
+        question_folder = folder / header.id
+        if workspace := read_workspace(question_folder):
+            is_free = is_of(ctx, workspace, header)
+        else:
+            is_free = not os.path.lexists(question_folder)
+        can_run = torch_installed() or not header.torch
+        if is_free and status.practice_state in _STATES and can_run:
+            startable.append(status)
+    Random(seed).shuffle(startable)
+    return startable
+
+
+def _choose_questions(startable: Sequence[QuestionStatus], minutes: int) -> list[Header]:
+    """Return questions that fill the time, or else the shortest that is asked in part."""
+    chosen = _fill(startable, minutes)
+    if chosen:
+        return chosen
+    headers = [status.header for status in startable]
+    partly = [header for header in headers if header.minutes <= minutes * header.parts]
+    return sorted(partly, key=_by_minutes)[:1]
+
+
+def _fill(startable: Sequence[QuestionStatus], minutes: int) -> list[Header]:
+    """Return questions that fill the time, the shortest first.
+
+    New questions come before due ones, and due ones before others.  Otherwise sets are better with
+    more questions that ask for code, then with more forms, with fewer questions, with more tracks.
+    """
+    min_minutes = _MIN_FILL * minutes
+    best_sets: dict[int, tuple[Header, ...]] = {0: ()}  # for each sum of minutes
+    for state in _STATES:
+        if max(best_sets) >= min_minutes:
+            break
+        for header in [status.header for status in startable if status.practice_state == state]:
+            for total, headers in list(best_sets.items()):
+                longer_total = total + header.minutes
+                longer_set = (*headers, header)
+                best_worth = _worth(best_sets.get(longer_total, ()))
+                if longer_total <= minutes and _worth(longer_set) > best_worth:
+                    best_sets[longer_total] = longer_set
+
+    def rank(total: int) -> tuple[bool, tuple[int, ...], int]:
+        return total >= min_minutes, _worth(best_sets[total]), total
+
+    return sorted(best_sets[max(best_sets, key=rank)], key=_by_minutes)
+
+
+def _worth(headers: Sequence[Header]) -> tuple[int, ...]:
+    """Return how good a set of questions is, to compare it with another."""
+    from grader import forms
+
+    code_questions = sum(not forms.form_of(header).is_text for header in headers)
+    form_count = len({header.form for header in headers})
+    track_count = len({header.track for header in headers})
+    return code_questions, form_count, -len(headers), track_count
+
+
+def _check_question(ctx: Context, header: Header, folder: Path) -> InterviewQuestion:
+    """Return a question as it is recorded; UsageError if it cannot be started."""
+    from grader.commands.start import check_start
+
+    question = ctx.load(header.called)
+    require_torch(question)
+    check_start(ctx, header.called, question, folder / question.id)
+    minutes = tuple(part.minutes for part in question.spec.parts)
+    return InterviewQuestion(header.called, header.id, str(header.bank), header.title, minutes)
+
+
+def _start(ctx: Context, planned: InterviewQuestion, folder: Path) -> Question:
+    """Create the folder of a question, unless a command that was killed has created it."""
+    from grader.commands.start import start_again, start_drill
+
+    is_finished = ctx.progress(ctx.load(planned.called)).is_finished
+    start = start_again if is_finished else start_drill
+    return start(ctx, planned.called, parent=folder)[0]
+
+
+def current_drill(ctx: Context, interview: Interview) -> ResolvedDrill | None:
+    """Return the current question; if it is finished, ask the next one.  None after the last."""
+    if interview.asked:
+        drill = resolve_drill(ctx, interview.questions[interview.current_index].called)
+        if not ctx.progress(drill.question).is_finished:
+            return drill
+    planned = interview.questions[interview.current_index + 1 :]
+    return ask_next(ctx, interview, planned[0]) if planned else None
+
+
+def next_step(ctx: Context, interview: Interview) -> NextStep | None:
+    """Return the next part of a blind interview, or the next question; None at the end.
+
+    After the last question it is another one that fits the minutes left.
+    """
+    if interview.blind and interview.asked:
+        part = interview.asked[-1].part + 1
+        if part <= len(interview.questions[interview.current_index].minutes):
+            return part
+    planned = interview.questions[interview.current_index + 1 :]
+    if planned:
+        return planned[0]
+    planned_ids = {question.id for question in interview.questions}
+    folder = Path(interview.folder)
+    startable = _startable_questions(ctx, folder, interview.fit, interview.number)
+    others = [status for status in startable if status.header.id not in planned_ids]
+    headers = _fill(others, int(interview.minutes_left(ctx.now())))
+    return _check_question(ctx, headers[0], folder) if headers else None
+
+
+def ask_next(ctx: Context, interview: Interview, step: NextStep) -> ResolvedDrill:
+    """Ask a part or a question, and return the question."""
+    unplanned = None
+    if isinstance(step, int):
+        from grader.commands.start import write_question
+
+        part = step
+        called = interview.questions[interview.current_index].called
+        question = ctx.load(called)
+        folder = resolve_drill(ctx, called).require_workspace().folder
+        write_question(ctx, folder, question, part)
+    else:
+        called = step.called
+        question = _start(ctx, step, Path(interview.folder))
+        part = ctx.parts_asked(question)
+        if step not in interview.questions:
+            unplanned = json.dumps(step)
+            interview.questions.append(step)
+    asked_at = record_interview_event(
+        ctx, "asked", question.id, str(question.bank), parts=str(part), detail=unplanned
+    )
+    interview.asked.append(InterviewEntry(question.id, part, asked_at))
+    return resolve_drill(ctx, called)
+
+
+def record_note(ctx: Context, text: str) -> None:
+    """Record a note on the current part."""
+    interview = require_unclosed(ctx)
+    last = interview.asked[-1] if interview.asked else InterviewEntry("", 1, interview.at)
+    record_interview_event(ctx, "noted", last.question, parts=str(last.part), detail=text)
+
+
+def record_mark(ctx: Context, text: str, question_id: str | None = None, part: int = 0) -> str:
+    """Record a mark from 4 to 1 and a note; return the name of the question or part it is on."""
+    interview = _latest(ctx)
+    asked_ids = [entry.question for entry in interview.asked]
+    name = question_id or (asked_ids[-1] if asked_ids else "")
+    if name not in asked_ids:
+        raise UsageError(f"interview {interview.number} did not ask {name or 'anything'}")
+    (question, *_) = [planned for planned in interview.questions if planned.id == name]
+    parts = len(question.minutes)
+    if part > parts:
+        raise UsageError(f"--part: expected a number from 1 to {parts}, found {part}")
+    if text[:1] not in _MARKS or text[1:2].strip():
+        raise UsageError("expected a mark from 4 to 1, and after a blank a note")
+    record_interview_event(ctx, "marked", name, parts=str(part), detail=text)
+    return f"part {part} of {name}" if part else name
+
+
+def record_decision(ctx: Context, text: str) -> None:
+    """Record the decision on the candidate of the latest interview."""
+    _latest(ctx)
+    record_interview_event(ctx, "decided", detail=text)
+
+
+def _latest(ctx: Context) -> Interview:
+    """Return the latest interview, open or not; UsageError if there is none."""
+    interview = ctx.store.read(interviews.latest_interview, empty=None)
+    if interview is None:
+        raise UsageError("there is no interview yet", hint=f"Next: {ctx.interview()}")
+    return interview
 
 
 def begin(
@@ -59,46 +296,49 @@ def begin(
     json: JsonOption = False,
 ) -> None:
     """Begin (--minutes, --candidate, --blind) or continue: the default."""
-    from grader.commands import interviews
-
-    here, fit = _context(ctx, candidate, begins=True), (track, level, role)
+    context = candidate_context(ctx, candidate, begins=True)
+    fit = (track, level, role)
     if questions and any(fit):
         raise UsageError("expected questions by ID, or --track, --role or --level; found both")
-    held = interviews.unclosed_interview(here)
-    if held and not interviews.time_left_text(here):
-        _show_debrief(here, json=json)
+    interview = unclosed_interview(context)
+    if interview and not time_left_text(context):
+        show_debrief(make_debrief(context), context, json=json)
         return
-    if held is None:
-        held = interviews.begin_interview(
-            here, questions or (), fit, minutes=minutes or 45, blind=blind, candidate=candidate
+    if interview is None:
+        interview = begin_interview(
+            context,
+            questions or (),
+            fit,
+            minutes=minutes or _DEFAULT_MINUTES,
+            blind=blind,
+            candidate=candidate,
         )
     elif questions or minutes or any(fit) or blind:
         raise UsageError(
-            f"an interview is open, {interviews.time_left_text(here)}, and continues as it began",
-            hint=f"Next: {here.interview('end')}",
+            f"an interview is open, {time_left_text(context)}, and continues as it began",
+            hint=f"Next: {context.interview('end')}",
         )
-    _ask(ctx, here, held, interviews.current_drill(here, held), json=json)
+    _ask(ctx, context, interview, current_drill(context, interview), json=json)
 
 
 def next_(ctx: typer.Context, candidate: CandidateOption = "", json: JsonOption = False) -> None:
     """Continue with the next part or question."""
-    from grader.commands import interviews
-
-    here = _context(ctx, candidate)
-    held = interviews.require_open(here)
-    to = interviews.next_step(here, held) if interviews.time_left_text(here) else None
-    _ask(ctx, here, held, interviews.ask_next(here, held, to) if to else None, json=json)
+    context = candidate_context(ctx, candidate)
+    interview = require_unclosed(context)
+    step = next_step(context, interview) if time_left_text(context) else None
+    drill = ask_next(context, interview, step) if step else None
+    _ask(ctx, context, interview, drill, json=json)
 
 
 def end(ctx: typer.Context, candidate: CandidateOption = "", json: JsonOption = False) -> None:
     """End the interview, and show the debrief."""
-    from grader.commands import interviews
-
-    here = _context(ctx, candidate)
-    left = interviews.time_left_text(here)
-    if json or not left or not output.is_dialog() or output.confirm(f"End it with {left}?"):
-        interviews.end_interview(here)
-        _show_debrief(here, json=json)
+    context = candidate_context(ctx, candidate)
+    left = time_left_text(context)
+    must_confirm = left and not json and output.is_dialog()
+    if must_confirm and not output.confirm(f"End it with {left}?"):
+        return
+    end_interview(context)
+    show_debrief(make_debrief(context), context, json=json)
 
 
 def note(
@@ -108,9 +348,7 @@ def note(
     json: JsonOption = False,
 ) -> None:
     """Take a note on the part that is asked now."""
-    from grader.commands import interviews
-
-    interviews.record_note(_context(ctx, candidate), text)
+    record_note(candidate_context(ctx, candidate), text)
     if not output.emit_json(json, noted=len(text)):
         output.write(f"noted, {format_count(len(text), 'character')}")
 
@@ -125,11 +363,10 @@ def mark(
     json: JsonOption = False,
 ) -> None:
     """Mark a question, from 4 to 1; the last mark counts."""
-    from grader.commands import interviews
-
-    marked = interviews.record_mark(_context(ctx, candidate), f"{mark} {text}", question, part or 0)
+    context = candidate_context(ctx, candidate)
+    name = record_mark(context, f"{mark} {text}", question, part or 0)
     if not output.emit_json(json, mark=int(mark)):
-        output.write(f"marked {marked}")
+        output.write(f"marked {name}")
 
 
 def decide(
@@ -139,188 +376,165 @@ def decide(
     json: JsonOption = False,
 ) -> None:
     """Record a decision on the last interview, open or not."""
-    from grader.commands import interviews
-
-    interviews.record_decision(_context(ctx, candidate), text)
+    record_decision(candidate_context(ctx, candidate), text)
     if not output.emit_json(json, decision=text):
         output.write("the decision is recorded, and the debrief shows it")
 
 
-def debrief(
-    ctx: typer.Context,
-    number: Annotated[
-        int | None, argument("N", "Number of the interview (default: the last).")
-    ] = None,
-    out: Annotated[Path | None, option("FILE", "Write it to a .md or .html file.")] = None,
-    candidate: CandidateOption = "",
-    json: JsonOption = False,
-) -> None:
-    """Show the debrief of an interview that is over."""
-    _show_debrief(_context(ctx, candidate), number, out, json=json)
-
-
 def list_(ctx: typer.Context, candidate: CandidateOption = "", json: JsonOption = False) -> None:
     """List the interviews on record."""
-    from grader.records import interviews
-
-    here = _context(ctx, candidate)
-    found = here.read(interviews.all_interviews, [])
-    if output.emit_json(json, interviews=[asdict(held) for held in found]):
+    context = candidate_context(ctx, candidate)
+    recorded = context.read(interviews.all_interviews, [])
+    if output.emit_json(json, interviews=[asdict(interview) for interview in recorded]):
         return
-    if not found:
+    if not recorded:
         others = "" if candidate else "; those of a candidate: --candidate NAME"
-        output.write_next_steps(here.interview(), after=f"no interview on record{others}")
+        output.write_next_steps(context.interview(), after=f"no interview on record{others}")
         return
-    rows = [
-        (str(held.number), held.at[:10], ", ".join(one.id for one in held.questions), held.decision)
-        for held in found
-    ]
+    rows = []
+    for interview in recorded:
+        names = ", ".join(question.id for question in interview.questions)
+        rows.append((str(interview.number), interview.at[:10], names, interview.decision))
     output.write_table(("no.", "date", "questions", "decision"), rows, long="questions")
-    output.write_next_steps(here.interview("debrief"))
-
-
-def _context(ctx: typer.Context, candidate: str, *, begins: bool = False) -> Context:
-    """Return the surroundings, with the records of a candidate if one is named.
-
-    UsageError if there are no records of that candidate, unless an interview may begin.
-    """
-    if candidate:
-        check_candidate("--candidate", candidate)
-        os.environ["DRILL_CANDIDATE"] = candidate
-        folder = data_folder()
-        if not (begins or folder.exists()):
-            others = sorted(one.name for one in folder.parent.glob("*"))
-            raise UsageError(
-                f"no interview of {candidate}{did_you_mean(candidate, others)}",
-                hint=f"Next: {command_context(ctx).interview()}",
-            )
-    return command_context(ctx)
+    output.write_next_steps(context.interview("debrief"))
 
 
 def _ask(
-    ctx: typer.Context, here: Context, held: Interview, choice: ResolvedDrill | None, *, json: bool
+    ctx: typer.Context,
+    context: Context,
+    interview: Interview,
+    drill: ResolvedDrill | None,
+    *,
+    json: bool,
 ) -> None:
     """Ask a question and those after it until the person leaves; None: the last one was asked."""
-    from grader.commands import interviews
+    from grader.commands.watch import can_redraw
+
+    if not json:
+        drill = _ask_on_screen(ctx, context, interview, drill)
+    left = time_left_text(context)
+    if json:
+        _write_state_as_json(interview, drill, left)
+    elif not left and interview.candidate:  # the candidate may see the screen
+        output.write_next_steps(context.interview("debrief"), after="The interview is over.")
+    elif not left:
+        show_debrief(make_debrief(context), context, json=False)
+    elif drill is None:
+        _show_end_of_questions(context, interview, left)
+    elif can_redraw():
+        output.write_next_steps(
+            context.interview(),
+            context.interview("end"),
+            after=f"{left}, and the clock is running.",
+        )
+    else:
+        output.show_page(_question_blocks(context, interview, drill), rows=output.rows())
+        folder = context.cd_prefix(drill.require_workspace().folder)
+        candidate = ""
+        if interview.candidate:
+            candidate = f"DRILL_CANDIDATE={shlex.quote(interview.candidate)} "
+        output.write_next_steps(
+            f"{folder}{candidate}drill grade",
+            f"{candidate}drill hint",
+            context.interview("next"),
+        )
+
+
+def _ask_on_screen(
+    ctx: typer.Context, context: Context, interview: Interview, drill: ResolvedDrill | None
+) -> ResolvedDrill | None:
+    """Ask questions on the whole screen until the person leaves; return the last one."""
     from grader.commands.watch import can_redraw, watch_drill
     from grader.commands.watch_screen import InterviewControls
 
-    command = here.interview
-    upcoming: list[int | InterviewQuestion | None] = []
+    confirmed_steps: list[NextStep | None] = []
 
-    def leaving(question: Question) -> str:
-        upcoming.append(interviews.next_step(here, held))
-        parts = len(question.spec.parts)
-        yours = here.progress(question)
+    def leave_question(question: Question) -> str:
+        step = next_step(context, interview)
+        confirmed_steps.append(step)
         name = question.id
-        if parts > 1 and not yours.is_finished:
-            name = f"part {yours.count_parts_asked(parts)} of {name}"
-        return f"Leave {name} and {_then(upcoming[-1])}?\n{interviews.time_left_text(here)}."
+        parts = len(question.spec.parts)
+        progress = context.progress(question)
+        if parts > 1 and not progress.is_finished:
+            name = f"part {progress.count_parts_asked(parts)} of {name}"
+        return f"Leave {name} and {_step_text(step)}?\n{time_left_text(context)}."
 
-    typed: dict[str, tuple[str, Callable[[str], object]]] = {}
-    case = () if held.blind else ("c case",)
-    keys = ("n go on", "h hint", *case, "p question", "d diff", "e edit", "q leave")
-    if held.candidate:
+    text_keys: dict[str, tuple[str, Callable[[str], object]]] = {}
+    case_key = () if interview.blind else ("c case",)
+    keys = ("n go on", "h hint", *case_key, "p question", "d diff", "e edit", "q leave")
+    if interview.candidate:
         keys = ("g go on", "n note", "m mark", "h hint", "p question", "d diff", "q leave")
-        typed["n"] = ("note", partial(interviews.record_note, here))
-        typed["m"] = ("mark from 4 to 1, then a note", partial(interviews.record_mark, here))
-    while choice and not json and can_redraw():
+        text_keys["n"] = ("note", partial(record_note, context))
+        text_keys["m"] = ("mark from 4 to 1, then a note", partial(record_mark, context))
+    while drill and can_redraw():
         with output.capture_output() as text:
-            output.show_page(_asked(here, held, choice), rows=output.rows())
-        left_now = partial(interviews.time_left_text, here)
-        asks = partial(leaving, choice.question)
-        live = InterviewControls(text.getvalue(), keys, left_now, asks, typed)
-        if not watch_drill(ctx, choice.typed_name, live):
-            break
-        if to := upcoming[-1]:
-            choice = interviews.ask_next(here, held, to)
-        else:
-            interviews.end_interview(here)
-            break
-    left = interviews.time_left_text(here)
-    if json:
-        file = choice and choice.require_workspace().submission
-        output.write_json(
-            interview=held.number, minutes=held.minutes, blind=held.blind, left=left,
-            questions=[one.called for one in held.questions],
-            question=choice and choice.question.id, part=choice and held.asked[-1].part,
-            submission=file,
-        )  # fmt: skip
-    elif not left and held.candidate:  # the screen is shared
-        output.write_next_steps(command("debrief"), after="The interview is over.")
-    elif not left:
-        _show_debrief(here, json=False)
-    elif choice is None:
-        step = command("end")
-        offer = f"That was the last question; {left}."
-        if to := interviews.next_step(here, held):
-            step = command("next")
-            offer = f"{offer} You can {_then(to)}, or end it: {command('end')}."
-        output.write_next_steps(step, after=offer)
-    elif can_redraw():
-        output.write_next_steps(
-            command(), command("end"), after=f"{left}, and the clock is running."
+            output.show_page(_question_blocks(context, interview, drill), rows=output.rows())
+        controls = InterviewControls(
+            asked=text.getvalue(),
+            keys=keys,
+            time_left=partial(time_left_text, context),
+            leave_question=partial(leave_question, drill.question),
+            text_keys=text_keys,
         )
-    else:
-        output.show_page(_asked(here, held, choice), rows=output.rows())
-        there = here.cd_prefix(choice.require_workspace().folder)
-        who = f"DRILL_CANDIDATE={shlex.quote(held.candidate)} " if held.candidate else ""
-        output.write_next_steps(f"{there}{who}drill grade", f"{who}drill hint", command("next"))
+        if not watch_drill(ctx, drill.typed_name, controls):
+            break
+        step = confirmed_steps[-1]
+        if step is None:
+            end_interview(context)
+            break
+        drill = ask_next(context, interview, step)
+    return drill
 
 
-def _then(to: int | InterviewQuestion | None) -> str:
+def _write_state_as_json(interview: Interview, drill: ResolvedDrill | None, left: str) -> None:
+    """Write the open interview and its current question, if one is asked."""
+    output.write_json(
+        interview=interview.number,
+        minutes=interview.minutes,
+        blind=interview.blind,
+        left=left,
+        questions=[planned.called for planned in interview.questions],
+        question=drill and drill.question.id,
+        part=drill and interview.asked[-1].part,
+        submission=drill and drill.require_workspace().submission,
+    )
+
+
+def _show_end_of_questions(context: Context, interview: Interview, left: str) -> None:
+    """Offer another question if one fits the time, or else to end the interview."""
+    command = context.interview("end")
+    text = f"That was the last question; {left}."
+    if step := next_step(context, interview):
+        text = f"{text} You can {_step_text(step)}, or end it: {command}."
+        command = context.interview("next")
+    output.write_next_steps(command, after=text)
+
+
+def _step_text(step: NextStep | None) -> str:
     """Return the next step of an interview in words."""
-    if to is None:
+    if step is None:
         return "end the interview"
-    if isinstance(to, int):
-        return f"go on to part {to}"
-    return f"go on to {to.id} ({sum(to.minutes)} minutes)"
+    if isinstance(step, int):
+        return f"go on to part {step}"
+    return f"go on to {step.id} ({sum(step.minutes)} minutes)"
 
 
-def _asked(here: Context, held: Interview, choice: ResolvedDrill) -> tuple[Block, ...]:
-    """Return the page of the question that is asked now, with the terms."""
+def _question_blocks(
+    context: Context, interview: Interview, drill: ResolvedDrill
+) -> tuple[Block, ...]:
+    """Return the page of the current question, with the terms of the interview."""
     from grader.reports.blocks import Paragraph
     from grader.reports.question import question_page
 
-    question = choice.question
-    number = held.current_index + 1
-    end = here.to_local(datetime.fromisoformat(held.at) + timedelta(minutes=held.minutes))
-    terms = f"Question {number} of {len(held.questions)}, in "
-    terms += f"{here.path_as_typed(choice.require_workspace().submission)}; {held.time_left_text(here.now())}, until "
-    terms += f"{end:%H:%M}. Hints are recorded in the debrief"
-    terms += "." if held.candidate else ", and the question comes back sooner."
-    if held.blind:
-        command = here.interview("next")
+    number = f"Question {interview.current_index + 1} of {len(interview.questions)}"
+    file = context.path_as_typed(drill.require_workspace().submission)
+    left = interview.time_left_text(context.now())
+    begun = datetime.fromisoformat(interview.at)
+    end = context.to_local(begun + timedelta(minutes=interview.minutes))
+    terms = f"{number}, in {file}; {left}, until {end:%H:%M}. Hints are recorded in the debrief"
+    terms += "." if interview.candidate else ", and the question comes back sooner."
+    if interview.blind:
+        command = context.interview("next")
         terms += f" No verdicts until the end. {command} asks the next part."
-    part = here.parts_asked(question)
-    return question_page(question, part, [Paragraph(terms)])
-
-
-def _show_debrief(
-    here: Context, number: int | None = None, out: Path | None = None, *, json: bool
-) -> None:
-    """Show the debrief of an interview, or write it."""
-    from grader.bank.bank_files import write_atomically
-    from grader.commands.debriefing import make_debrief
-    from grader.reports.blocks import Heading, render_markdown
-    from grader.reports.debrief import page
-    from grader.reports.html import standalone_page
-
-    if out and out.suffix not in {".md", ".html"}:
-        raise UsageError(f"--out: expected a name that ends in .md or .html, found {out}")
-    found = make_debrief(here, number)
-    title = Heading(found.title, level=1)
-    blocks = [*page(found)]
-    if out:
-        markdown = [render_markdown([title, *blocks])]
-        write_atomically(
-            out, standalone_page(found.title, blocks) if out.suffix == ".html" else markdown
-        )
-        output.info(f"the debrief is in {out}")
-    if json:
-        output.write_json(**asdict(found) | {"at": found.at.isoformat()})
-    elif out is None:
-        steps = [here.interview("debrief --out FILE.html")]
-        if not found.candidate:
-            steps.insert(0, "drill next")
-        output.show_page([title, *blocks], commands=steps, paged=True)
+    part = context.parts_asked(drill.question)
+    return question_page(drill.question, part, [Paragraph(terms)])

@@ -117,11 +117,11 @@ class WatchedDrill(Closeable):
 
     def _early_verdict_hook(self) -> Callable[[Report], None]:
         """Return the function that shows a verdict early, unless it would reveal a later part."""
-        from grader.commands import interviews
+        from grader.commands import open_interview
 
         question = self.resolved_drill.question
         asked = self._ctx.parts_asked(question)
-        is_blind = interviews.is_blind(self._ctx, question)
+        is_blind = open_interview.is_blind(self._ctx, question)
 
         def show_verdict(report: Report) -> None:
             is_about_asked = report.verdict == "pass" or report.parts_passed < asked

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import grader.explain.session
-from grader.commands import history_rows, interviews, start, watched_drill
+from grader.commands import history_rows, interview, open_interview, start, watched_drill
 from grader.commands.context import Context
 from grader.commands.grade import SealedError
 from grader.commands.watched_drill import WatchedDrill, watch_saves
@@ -374,10 +374,10 @@ def test_every_way_to_save_is_noticed(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_blind_interview_has_no_verdict_also_early(here: Callable[[Path], Context]) -> None:
     ctx = here(BANKS / "parts")
-    interviews.begin_interview(ctx, ["mean-and-spread"], minutes=45, blind=True)
-    held = interviews.unclosed_interview(ctx)
+    interview.begin_interview(ctx, ["mean-and-spread"], minutes=45, blind=True)
+    held = open_interview.unclosed_interview(ctx)
     assert held is not None
-    assert interviews.current_drill(ctx, held) is not None
+    assert interview.current_drill(ctx, held) is not None
     early: list[Report] = []
     with WatchedDrill(ctx, "mean-and-spread") as watched:
         watched.on_verdict = early.append
@@ -386,7 +386,7 @@ def test_a_blind_interview_has_no_verdict_also_early(here: Callable[[Path], Cont
         assert isinstance(watched.fault, SealedError)
         assert watched.fault.message == "submission.py is received. It loads."
         assert (watched.last_grade, early) == (None, [])
-        interviews.end_interview(ctx)
+        open_interview.end_interview(ctx)
         watched.grade_again()
         assert watched.last_grade is not None
         assert len(early) == 1
