@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Collection
 from contextlib import suppress
@@ -26,7 +25,6 @@ from grader.records.events import Event
 from grader.records.interviews import Interview, InterviewQuestion
 from grader.records.progress import NO_TRY_MARK, UNCHANGED_MARK, parts_passed
 from grader.reports.debrief import Debrief, IdeaDuration, PartTime, QuestionDebrief
-from grader.reports.sentences import first_sentences
 
 
 def make_debrief(ctx: Context, number: int | None = None) -> Debrief:
@@ -155,6 +153,8 @@ class _Grades:
                 self._add(row, versions[row.attempt])
 
     def _add(self, row: Event, version: str | None) -> None:
+        import json
+
         minute = self._interview.minute_of(row.at)
         report = json.loads(row.report or "{}")
         parts_begun = [part for part, begun in self._begun.items() if begun <= minute]
@@ -197,6 +197,8 @@ class _Grades:
 
     def _update_ideas(self, feedback: dict[str, str], minute: float, *, is_new_try: bool) -> None:
         """Update the durations of ideas after a grade that shows these ideas."""
+        from grader.reports.sentences import first_sentences  # loads pydantic
+
         for name in self._shown_since.keys() - feedback.keys():
             self._add_time(name, minute - self._shown_since.pop(name))
         for name, text in feedback.items():

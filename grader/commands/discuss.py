@@ -1,20 +1,162 @@
-"""`drill discuss`: what else is asked about the parts that are passed."""
+"""`drill discuss`: follow-up questions about the parts that are passed.
+
+Follow-ups that were never answered come first, the one that the last pass asked before the others;
+then those answered wrong, then the rest, the oldest answer first.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from grader.commands import output
+from grader.commands.context import Context
 from grader.commands.options import JsonOption, SomeId, command_context, flag, option
+from grader.commands.workspaces import ResolvedDrill, resolve_drill
 from grader.model.errors import UsageError
 from grader.model.number_format import format_count
+from grader.records import progress
 
 if TYPE_CHECKING:
-    from grader.commands.context import Context
-    from grader.commands.discussing import Discussion, FollowUpState
+    from grader.model.spec import FollowUp
+
+MAX_ANSWER_LENGTH = 10_000  # characters of an answer that are recorded
+_POINT_OF_ANSWER = "What our answer says."  # the key point of an answer that lists none
+
+
+class FollowUpState(NamedTuple):
+    """A follow-up and the last verdict on an answer to it."""
+
+    part: int
+    number: int  # in its part, from 1
+    follow_up: FollowUp
+    verdict: str = ""  # pass or fail; empty: it was never answered
+    at: str = ""  # UTC, ISO 8601
+
+    @property
+    def points(self) -> list[str]:
+        """Key points that the person ticks; empty if the answer is graded."""
+        if self.follow_up.kind != "points":
+            return []
+        return self.follow_up.points or [_POINT_OF_ANSWER]
+
+
+class Discussion(NamedTuple):
+    """The follow-ups that a person may be asked, in the order in which they come."""
+
+    resolved_drill: ResolvedDrill
+    parts: int  # that are passed, or were given up
+    askable_follow_ups: tuple[FollowUpState, ...]
+
+
+class AnswerResult(NamedTuple):
+    """The verdict on an answer."""
+
+    verdict: str | None  # pass or fail; None: in words, and the person has not ticked key points
+    idea: str = ""  # shown by a wrong answer
+    feedback: str = ""  # on that idea
+
+
+def open_discussion(
+    ctx: Context, question_id: str | None, *, part: int | None = None
+) -> Discussion:
+    """Return the follow-ups of the parts that are passed, or of one of them.
+
+    UsageError if no part or not that part is passed, or there are no follow-ups.
+    """
+    import json
+
+    from grader import forms
+
+    drill = resolve_drill(ctx, question_id)
+    question = drill.question
+    spec = question.spec
+    question_progress = ctx.progress(question)
+    parts = len(spec.parts)
+    is_failed_prediction = forms.form_of(spec).allows_one_try and question_progress.tries > 0
+    if question_progress.given_up or is_failed_prediction:
+        open_parts = question_progress.count_parts_asked(parts)
+    else:
+        open_parts = question_progress.count_parts_passed(parts)
+    first = part or 1
+    name = f"part {first} of {question.id}" if parts > 1 else question.id
+    if first > parts:
+        raise UsageError(f"--part: expected a number from 1 to {parts}, found {part}")
+    if first > open_parts:
+        commands = f"drill grade{drill.drill_argument}   drill hint{drill.drill_argument}"
+        if not drill.workspace:
+            commands = f"drill start {drill.typed_name}{drill.bank_option}"
+        raise UsageError(
+            f"{name} is not passed yet, and its follow-ups come after that",
+            hint=f"Next: {commands}",
+        )
+    verdicts = ctx.read(
+        lambda db: progress.follow_up_verdicts(db, question.id, str(question.bank)), {}
+    )
+    passes = ctx.attempts(question, most=1, verdict="pass")
+    shown = [json.loads(attempt.report or "{}").get("follow_up") for attempt in passes]
+    states = [
+        FollowUpState(part_number, number, asked, *verdicts.get((part_number, number), ()))
+        for part_number, spec_part in enumerate(spec.parts[:open_parts], 1)
+        for number, asked in enumerate(spec_part.follow_ups, 1)
+        if part in {None, part_number}
+    ]
+    if not states:
+        raise UsageError(f"{name} has no follow-ups", hint=f"Next: drill next{drill.bank_option}")
+    states.sort(key=lambda state: (state.verdict, state.at, state.follow_up.ask not in shown))
+    return Discussion(drill, open_parts, tuple(states))
+
+
+def judge_and_record(
+    ctx: Context,
+    discussion: Discussion,
+    state: FollowUpState,
+    text: str,
+    ticks: Sequence[bool] | None = None,
+) -> AnswerResult:
+    """Judge an answer to a follow-up and record it.
+
+    An answer in words is right if the person ticks more than half of its key points; without ticks
+    it has no verdict.  UsageError, and no record, if the text is no answer.
+    """
+    import json
+
+    from grader.forms import follow_up
+    from grader.forms.base import UnreadableAnswer
+
+    question = discussion.resolved_drill.question
+    idea_name = ""
+    is_right = None
+    if ticks is not None:
+        is_right = 2 * sum(ticks) > len(ticks)
+    if not state.points:
+        try:
+            is_right, idea_name = follow_up.judge_answer(state.follow_up, text)
+        except UnreadableAnswer as wrong:
+            raise UsageError(f"that is no answer: {wrong.sentence}") from None
+    idea = question.ideas.get(idea_name)
+    if idea and any(question.spec.part_of(c) > discussion.parts for c in idea.killed_by[:1]):
+        idea = None  # it would tell about a part that is not passed
+        idea_name = ""
+    verdict = None
+    if is_right is not None:
+        verdict = "pass" if is_right else "fail"
+    detail = {
+        "part": state.part,
+        "number": state.number,
+        "kind": state.follow_up.kind,
+        "idea": idea_name or None,
+        "ticked": None if ticks is None else sum(ticks),
+        "of": None if ticks is None else len(ticks),
+        "text": text[:MAX_ANSWER_LENGTH],
+    }
+    ctx.record_event(
+        ctx.new_event("discussed", question, verdict=verdict, detail=json.dumps(detail))
+    )
+    return AnswerResult(verdict, idea_name, idea.feedback_for() if idea else "")
 
 
 def discuss(
@@ -29,64 +171,85 @@ def discuss(
     json: JsonOption = False,
 ) -> None:
     """Answer follow-up questions about the parts you passed."""
-    from grader.commands import discussing
     from grader.reports import discuss as page
 
-    here = command_context(ctx)
-    found = discussing.open_discussion(here, question, part=part)
-    name = found.resolved_drill.question.id
-    one = found.askable_follow_ups[0]
-    again = f"drill discuss{found.resolved_drill.drill_argument}" + f" --part {part}" * (
-        part is not None
-    )
-    silent = json or isinstance(output.style, output.Recording)  # nobody can be asked
-    if answer is None and output.emit_json(
-        json, question=name, follow_ups=[*map(_row, found.askable_follow_ups)]
-    ):
-        return
-    if answer is not None and (silent or ticked is not None):
-        has = [number.strip() for number in (ticked or "").split(",")]
-        ticks = [str(n) in has for n, _ in enumerate(one.points, 1)] if ticked else []
-        came = discussing.judge_and_record(here, found, one, answer, ticks or None)._asdict()
-        ours = {"answer": one.follow_up.answer, "points": one.points}
-        if not output.emit_json(
-            json, question=name, **_row(one) | came | ours | {"at": here.now()}
-        ):
-            output.show_page([*page.answer_blocks(one.follow_up, **came)])
-        if ticks and not json:
-            many = format_count(len(ticks), "key point")
-            output.write(f"{sum(ticks)} of {many}: {page.STATES[came['verdict']]}")
+    context = command_context(ctx)
+    discussion = open_discussion(context, question, part=part)
+    states = discussion.askable_follow_ups
+    command = f"drill discuss{discussion.resolved_drill.drill_argument}"
+    if part is not None:
+        command = f"{command} --part {part}"
+    can_ask = not json and not isinstance(output.style, output.Recording)
+    if answer is None and json:
+        name = discussion.resolved_drill.question.id
+        output.write_json(question=name, follow_ups=[_state_to_json(state) for state in states])
+    elif answer is not None and (not can_ask or ticked is not None):
+        _answer_without_dialog(context, discussion, answer, ticked, json=json)
     elif answer is not None:
-        output.show_page([*page.question_blocks(one.follow_up, f"part {one.part}:")])
+        state = states[0]
+        output.show_page([*page.question_blocks(state.follow_up, f"part {state.part}:")])
         with suppress(EOFError):
-            _judged(here, found, one, answer)
-        output.write_next_steps(again)
-    elif all_ or silent:
-        order = sorted(found.askable_follow_ups, key=lambda one: (one.part, one.number))
-        rows = (
-            page.list_item_blocks(o.follow_up, f"{o.part}.{o.number}", o.verdict) for o in order
-        )
-        output.show_page([block for row in rows for block in row], paged=True)
-        output.write_next_steps(again)
+            _judge_and_show(context, discussion, state, answer)
+        output.write_next_steps(command)
+    elif all_ or not can_ask:
+        blocks = []
+        for state in sorted(states, key=lambda state: (state.part, state.number)):
+            name = f"{state.part}.{state.number}"
+            blocks += page.list_item_blocks(state.follow_up, name, state.verdict)
+        output.show_page(blocks, paged=True)
+        output.write_next_steps(command)
     else:
-        _dialog(here, found, again)
+        _ask_all(context, discussion, command)
 
 
-def _dialog(here: Context, found: Discussion, again: str) -> None:
-    """Ask one after another until they are through, or the input is."""
+def _answer_without_dialog(
+    context: Context, discussion: Discussion, text: str, ticked: str | None, *, json: bool
+) -> None:
+    """Judge an answer to the next follow-up, with the key points that are ticked: "1,3"."""
+    from grader.reports import discuss as page
+
+    state = discussion.askable_follow_ups[0]
+    ticks = []
+    if ticked:
+        numbers = [number.strip() for number in ticked.split(",")]
+        ticks = [str(number) in numbers for number, _ in enumerate(state.points, 1)]
+    result = judge_and_record(context, discussion, state, text, ticks or None)
+    if json:
+        document = _state_to_json(state) | result._asdict()
+        document |= {"answer": state.follow_up.answer, "points": state.points}
+        name = discussion.resolved_drill.question.id
+        output.write_json(question=name, **document | {"at": context.now()})
+        return
+    output.show_page([*page.answer_blocks(state.follow_up, **result._asdict())])
+    if ticks:
+        _show_ticks(ticks, result.verdict)
+
+
+def _show_ticks(ticks: Sequence[bool], verdict: str | None) -> None:
+    from grader.reports.discuss import STATES
+
+    count = format_count(len(ticks), "key point")
+    output.write(f"{sum(ticks)} of {count}: {STATES[verdict or '']}")
+
+
+def _ask_all(context: Context, discussion: Discussion, command: str) -> None:
+    """Ask every follow-up, until the input ends."""
     from grader.reports.discuss import question_blocks
 
-    many = len(found.askable_follow_ups)
-    several = len(found.resolved_drill.question.spec.parts) > 1
-    told = f"{found.resolved_drill.question.id}: {format_count(many, 'question')}"
-    output.write(f"{told}; Enter leaves one for later, Ctrl-D ends")
+    drill = discussion.resolved_drill
+    states = discussion.askable_follow_ups
+    has_parts = len(drill.question.spec.parts) > 1
+    count = format_count(len(states), "question")
+    output.write(f"{drill.question.id}: {count}; Enter leaves one for later, Ctrl-D ends")
     verdicts = []
     try:
-        for at, one in enumerate(found.askable_follow_ups, 1):
-            lead = f"{at} of {many}" + f", part {one.part}" * several
+        for number, state in enumerate(states, 1):
+            lead = f"{number} of {len(states)}"
+            if has_parts:
+                lead = f"{lead}, part {state.part}"
             output.write()
-            output.show_page([*question_blocks(one.follow_up, f"{lead}:")])
-            verdicts.append(_put(here, found, one))
+            output.show_page([*question_blocks(state.follow_up, f"{lead}:")])
+            verdicts.append(_ask_until_answered(context, discussion, state))
     except EOFError:
         pass
     except KeyboardInterrupt:
@@ -94,29 +257,32 @@ def _dialog(here: Context, found: Discussion, again: str) -> None:
         raise
     right = verdicts.count("pass")
     wrong = verdicts.count("fail")
-    said = f"{right} right, {wrong} wrong, {many - right - wrong} left"
     output.write()
     output.write_next_steps(
-        f"{again} --all", f"drill next{found.resolved_drill.bank_option}", after=said
+        f"{command} --all",
+        f"drill next{drill.bank_option}",
+        after=f"{right} right, {wrong} wrong, {len(states) - right - wrong} left",
     )
 
 
-def _put(here: Context, found: Discussion, one: FollowUpState) -> str | None:
-    """Ask for an answer until there is one; return its verdict, None where it is left."""
-    while text := _typed(one):
+def _ask_until_answered(
+    context: Context, discussion: Discussion, state: FollowUpState
+) -> str | None:
+    """Ask until the text is an answer; return its verdict, None if it is left for later."""
+    while text := _read_answer(state):
         try:
-            return _judged(here, found, one, text)
+            return _judge_and_show(context, discussion, state, text)
         except UsageError as wrong:
             output.write(wrong.message)
     return None
 
 
-def _typed(one: FollowUpState) -> str:
-    """An answer, of several lines where it is in words."""
+def _read_answer(state: FollowUpState) -> str:
+    """Return what the person types, several lines if the answer is in words."""
     from grader.forms.follow_up import answer_format
 
-    if not one.points:
-        return output.ask(f"Answer, {answer_format(one.follow_up)}: ").strip()
+    if not state.points:
+        return output.ask(f"Answer, {answer_format(state.follow_up)}: ").strip()
     output.write("Answer, in words; an empty line ends it:")
     lines: list[str] = []
     try:
@@ -128,40 +294,46 @@ def _typed(one: FollowUpState) -> str:
     return "\n".join(lines)
 
 
-def _judged(here: Context, found: Discussion, one: FollowUpState, text: str) -> str | None:
-    """Judge an answer, say what came of it, and return the verdict: in words the person's own."""
-    from grader.commands import discussing
+def _judge_and_show(
+    context: Context, discussion: Discussion, state: FollowUpState, text: str
+) -> str | None:
+    """Judge an answer, or let the person tick its key points; show and return the verdict."""
     from grader.reports import discuss as page
     from grader.reports.blocks import Item
 
-    if not one.points:
-        came = discussing.judge_and_record(here, found, one, text)
-        output.show_page([*page.answer_blocks(one.follow_up, **came._asdict())])
-        return came.verdict
-    output.show_page([*page.answer_blocks(one.follow_up, None)])
+    if not state.points:
+        result = judge_and_record(context, discussion, state, text)
+        output.show_page([*page.answer_blocks(state.follow_up, **result._asdict())])
+        return result.verdict
+    output.show_page([*page.answer_blocks(state.follow_up, None)])
     output.write("Which of these does yours say?")
     ticks: list[bool] = []
     try:
-        for number, point in enumerate(one.points, 1):
+        for number, point in enumerate(state.points, 1):
             output.show_page([Item(point, str(number), page.INDENT)])
             while (word := output.ask("    y or n: ").strip().lower()) not in {"y", "n"}:
                 pass
             ticks.append(word == "y")
-    finally:  # without ticks where it is interrupted
-        done = ticks if len(ticks) == len(one.points) else None
-        came = discussing.judge_and_record(here, found, one, text, done)
-    many = format_count(len(ticks), "key point")
-    output.write(f"{sum(ticks)} of {many}: {page.STATES[came.verdict or '']}")
-    return came.verdict
+    finally:  # an interrupted answer is recorded without ticks
+        is_complete = len(ticks) == len(state.points)
+        result = judge_and_record(context, discussion, state, text, ticks if is_complete else None)
+    _show_ticks(ticks, result.verdict)
+    return result.verdict
 
 
-def _row(one: FollowUpState) -> dict[str, Any]:
-    """A follow-up as JSON has it; with our answer where the person has given one."""
+def _state_to_json(state: FollowUpState) -> dict[str, Any]:
+    """Return a follow-up as JSON, with our answer if the person has answered it."""
     from grader.forms.follow_up import answer_format
 
-    asked = one.follow_up
+    asked = state.follow_up
     return {
-        "part": one.part, "number": one.number, "kind": asked.kind, "ask": asked.ask,
-        "choice": asked.choice, "wanted": answer_format(asked), "verdict": one.verdict or None,
-        "at": one.at or None, "answer": asked.answer if one.verdict else None,
-    }  # fmt: skip
+        "part": state.part,
+        "number": state.number,
+        "kind": asked.kind,
+        "ask": asked.ask,
+        "choice": asked.choice,
+        "wanted": answer_format(asked),
+        "verdict": state.verdict or None,
+        "at": state.at or None,
+        "answer": asked.answer if state.verdict else None,
+    }

@@ -1,14 +1,79 @@
-"""`drill explore`: what a model costs, to play with."""
+"""`drill explore`: the costs of a model, for sizes that a person sets."""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple, TypeVar
 
 from grader.commands import output
 from grader.commands.options import JsonOption, argument, option, require_page_path
+from grader.costs import MODELS
+from grader.costs.formulas import CostModel, Settings
+from grader.model.errors import UsageError, did_you_mean
+
+T = TypeVar("T")
+MAX_SHOWN_LENGTH = 40  # characters of a wrong word in a message
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,30}")
+
+
+class ExploredModel(NamedTuple):
+    """A model with the settings that were asked for and those that are counted."""
+
+    model: CostModel
+    preset: str
+    wanted: Settings
+    taken: Settings  # possible ones next to those wanted
+    notes: list[str]  # why they differ
+
+
+def explore_model(
+    name: str, assignments: Iterable[str] = (), *, preset: str | None = None
+) -> ExploredModel:
+    """Return a model with the settings of a preset and of assignments NAME=VALUE."""
+    model = _find("model", name, MODELS)
+    preset = preset or next(iter(model.presets))
+    wanted = dict(_find("preset", preset, model.presets))
+    settings = {setting.name: setting for setting in model.settings}
+    for assignment in assignments:
+        setting_name, equals, word = assignment.partition("=")
+        if not equals:
+            shown = assignment[:MAX_SHOWN_LENGTH]
+            raise UsageError(f"--set: expected NAME=VALUE, such as batch=8, found {shown}")
+        words = _find("setting", setting_name, settings).words
+        if words:
+            _find(setting_name, word, words)
+            wanted[setting_name] = word
+        elif _WHOLE_NUMBER.fullmatch(word):
+            wanted[setting_name] = int(word)
+        else:
+            shown = word[:MAX_SHOWN_LENGTH]
+            raise UsageError(f"--set {setting_name}: expected a whole number, found {shown}")
+    taken, notes = model.resolve_settings(wanted)
+    return ExploredModel(model, preset, wanted, taken, notes)
+
+
+def write_page(explored: ExploredModel, path: Path) -> None:
+    """Write a page that works out the costs in a browser."""
+    from grader.bank.bank_files import write_atomically
+    from grader.reports import costs
+    from grader.reports.html import html_page
+
+    model = explored.model
+    body, script = costs.html(model, explored.taken, explored.notes)
+    write_atomically(path, html_page(f"What a model costs: {model.name}", [body], script))
+
+
+def _find(what: str, name: str, values: Mapping[str, T]) -> T:
+    if name not in values:
+        shown = name[:MAX_SHOWN_LENGTH]
+        raise UsageError(
+            f"no {what} {shown}{did_you_mean(shown, values)}", hint=f"one of {', '.join(values)}"
+        )
+    return values[name]
 
 
 def explore(
@@ -21,27 +86,31 @@ def explore(
     json: JsonOption = False,
 ) -> None:
     """Play with the sizes of a model: shapes, memory, work."""
-    from grader.commands.exploring import explore as explored
     from grader.reports import costs
 
     require_page_path(html)
-    found = explored(model, set_ or (), preset=preset, html=html)
-    full_screen = not set_ and output.is_dialog() and not output.style.plain
+    explored = explore_model(model, set_ or (), preset=preset)
+    if html:
+        write_page(explored, html)
+    wants_screen = not set_ and output.is_dialog() and not output.style.plain
+    has_textual = find_spec("textual") is not None
     if json:
-        output.write_json(**costs.to_json(found.model, found.taken), notes=found.notes)
+        document = costs.to_json(explored.model, explored.taken)
+        output.write_json(**document, notes=explored.notes)
     elif html:
-        for note in found.notes:
+        for note in explored.notes:
             output.write(note)
         output.write(f"the page is in {html}; any browser shows it, and it fetches nothing")
-    elif full_screen and os.environ.get("TERM") != "dumb" and find_spec("textual") is not None:
+    elif wants_screen and os.environ.get("TERM") != "dumb" and has_textual:
         from grader.commands.explore_screen import Explorer
 
-        Explorer(found.model, found.wanted, reverse=not os.environ.get("NO_COLOR")).run()
+        is_colorless = bool(os.environ.get("NO_COLOR"))
+        Explorer(explored.model, explored.wanted, reverse=not is_colorless).run()
     else:
         output.show_page(
-            costs.page(found.model, found.preset, found.taken, found.notes), paged=True
+            costs.page(explored.model, explored.preset, explored.taken, explored.notes), paged=True
         )
-        if full_screen and find_spec("textual") is None:
+        if wants_screen and not has_textual:
             output.warn(
                 "setting sizes with arrows needs textual", "pip install 'drill-dl[explore]'"
             )

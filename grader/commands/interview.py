@@ -6,7 +6,6 @@ continues the interview.
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from collections.abc import Callable, Sequence
@@ -74,6 +73,8 @@ def begin_interview(
     It has the questions named, or else questions that fit a track, a level and a role.  UsageError
     if a question cannot be started in its folder; no interview is open then.
     """
+    import json
+
     headers = [bank.header(ctx.banks(), name) for name in dict.fromkeys(question_ids)]
     around = enclosing_workspace(ctx.current_folder())
     folder = (around.folder.parent if around else ctx.current_folder()) / candidate
@@ -218,6 +219,8 @@ def next_step(ctx: Context, interview: Interview) -> NextStep | None:
 
 def ask_next(ctx: Context, interview: Interview, step: NextStep) -> ResolvedDrill:
     """Ask a part or a question, and return the question."""
+    import json
+
     unplanned = None
     if isinstance(step, int):
         from grader.commands.start import write_question

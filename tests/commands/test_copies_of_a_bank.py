@@ -12,11 +12,12 @@ import pytest
 
 import grader.bank
 from grader.commands import (
-    debriefing,
+    debrief,
     grade,
     hint,
     history_rows,
-    interviews,
+    interview,
+    open_interview,
     questions,
     start,
 )
@@ -115,10 +116,10 @@ def test_a_folder_of_one_copy_is_accepted_with_another(
         assert watched.last_grade is not None
         assert watched.resolved_drill.is_started
         assert watched.resolved_drill.question.bank == wheel
-    interviews.begin_interview(ctx, [ID], minutes=45)
-    held = interviews.unclosed_interview(ctx)
+    interview.begin_interview(ctx, [ID], minutes=45)
+    held = open_interview.unclosed_interview(ctx)
     assert held is not None
-    assert interviews.current_drill(ctx, held) is not None
+    assert interview.current_drill(ctx, held) is not None
     assert graded(ctx, "# fail once more\n").tries == 2
 
 
@@ -126,17 +127,17 @@ def test_a_blind_interview_stays_blind_when_the_program_is_installed_again(
     ctx: Context, clone: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert clone.exists()
-    interviews.begin_interview(ctx, [ID], minutes=45, blind=True)
-    held = interviews.unclosed_interview(ctx)
+    interview.begin_interview(ctx, [ID], minutes=45, blind=True)
+    held = open_interview.unclosed_interview(ctx)
     assert held is not None
-    interviews.current_drill(ctx, held)
+    interview.current_drill(ctx, held)
     use(wheel, monkeypatch)
     with pytest.raises(grade.SealedError):
         graded(ctx, "# pass\n")
     assert [row.attempt.verdict for row in history_rows.list_history(ctx, ID)[0]] == ["sealed"]
-    interviews.end_interview(ctx)
+    open_interview.end_interview(ctx)
     shutil.rmtree(clone)
-    assert debriefing.make_debrief(ctx).questions[0].review
+    assert debrief.make_debrief(ctx).questions[0].review
 
 
 def old_history(folder: Path, *banks: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from grader.commands.exploring import explore
+from grader.commands.explore import explore_model, write_page
 from grader.costs import MODELS
 from grader.costs.formulas import CostCell, CostModel, Settings, evaluate_formula
 from grader.reports.blocks import render_terminal, render_text
@@ -157,7 +157,8 @@ def test_a_page_of_html_fetches_nothing_and_runs_its_script_alone(
     tmp_path: Path, name: str
 ) -> None:
     file = tmp_path / "costs.html"
-    explored = explore(name, ["batch=0"], html=file)
+    explored = explore_model(name, ["batch=0"])
+    write_page(explored, file)
     content = file.read_text("utf-8")
     found = Page.of(content)
     assert found.wrong == found.open == []
