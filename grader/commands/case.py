@@ -13,7 +13,7 @@ import typer
 from grader.bank.bank_files import read_regular_file
 from grader.commands import files, output
 from grader.commands.context import Context, require_torch
-from grader.commands.history_rows import HistoryRow, checked_attempts
+from grader.commands.history import HistoryRow, checked_attempts
 from grader.commands.options import (
     JsonOption,
     Seed,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from grader.commands import output
-from grader.commands.history_rows import HistoryRow, checked_attempts
+from grader.commands.history import HistoryRow, checked_attempts
 from grader.commands.options import JsonOption, SomeId, command_context, option
 from grader.commands.workspaces import ResolvedDrill, resolve_drill
 from grader.model.errors import UsageError

@@ -1,23 +1,234 @@
-"""`drill history`: what was graded or kept, and how a version comes back."""
+"""`drill history`: the versions that were graded or kept, and how to restore one."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from grader.commands import output
+from grader import bank
+from grader.commands import files, output
+from grader.commands.context import Context
 from grader.commands.options import JsonOption, argument, command_context, flag, ids, option
+from grader.commands.workspaces import find_workspace
+from grader.model.errors import DrillError, UsageError
 from grader.model.number_format import format_count
+from grader.model.report import NON_FAILING_VERDICTS, UNREADABLE_TYPE
+from grader.records import events, progress
+from grader.records.events import Attempt
+from grader.records.progress import AttemptMark, QuestionProgress
+from grader.reports.text_layout import escape_line
 
 if TYPE_CHECKING:
-    from grader.commands.history_rows import HistoryRow
+    import sqlite3
 
-MAX_ROWS = 100  # rows, unless all are wanted
-_LONG = "idea, or what failed first"
-_HEAD = ("no.", "question", "when", "try", "part", "verdict", _LONG, "hints")
+MAX_ROWS = 100  # unless `--all` is given
+MAX_CHECKED_ATTEMPTS = 100  # of a sitting
+_IDEA_OR_FAILURE = "idea, or what failed first"
+_HEAD = ("no.", "question", "when", "try", "part", "verdict", _IDEA_OR_FAILURE, "hints")
+
+
+class HistoryRow(NamedTuple):
+    """An attempt, with facts from its report and the records."""
+
+    attempt: Attempt
+    sitting: int = 1
+    hints: int = 0  # shown before it in its sitting
+    given_up: bool = False  # whether the solution was shown before it in its sitting
+    tries: int = 0  # number of this try in its sitting; 0: it is no try
+    part: int = 0  # the first part that did not pass, or the last part; 0: unknown
+    of: int = 0  # parts of the question
+    on: bool = False  # it passed all parts that were asked then; failures are in later parts
+    ideas: tuple[str, ...] = ()  # the idea that its page named first, if it named any
+    failed: str = ""  # the first check that did not pass
+    case: str = ""  # the smallest case that failed in it
+    clause: str = ""  # the first clause of the contract that the check is about
+    failing: frozenset[tuple[str, str]] = frozenset()  # failing cases, each with its check
+    unchanged: bool = False  # it is the starter
+    passed_before: bool = False  # it is the file that passed the part before, unchanged
+
+    @property
+    def idea_or_failure(self) -> str:
+        """The ideas, or the first failure if there are none."""
+        if self.on:
+            return ""
+        if self.passed_before:
+            return "unchanged since the pass"
+        if self.unchanged:
+            return "starter, unchanged"
+        return ", ".join(self.ideas) or self.failed
+
+    @property
+    def verdict(self) -> str:
+        """The verdict on the parts that were asked then, in words."""
+        if not self.on and self.attempt.state != "pass":
+            return self.attempt.state
+        return "pass after giving up" if self.given_up else "pass"
+
+    def is_same_result(self, before: HistoryRow) -> bool:
+        """Return True if this row differs from an earlier one only in its time."""
+        return self._result() == before._result()
+
+    def _result(self) -> tuple[str | int, ...]:
+        attempt = self.attempt
+        return (
+            self.verdict,
+            self.part,
+            self.idea_or_failure,
+            attempt.question,
+            attempt.kind,
+            self.hints,
+        )
+
+
+def list_history(
+    ctx: Context, question_id: str | None = None, *, most: int | None = None, report: str = "report"
+) -> tuple[tuple[HistoryRow, ...], int]:
+    """Return the `most` latest versions, the latest last, and the number of earlier ones.
+
+    `report` is an SQL expression for the report of an attempt, such as `events.BRIEF_REPORT_SQL`.
+    """
+    name = question_id
+    bank_filter: dict[str, str] = {}
+    if question_id is not None and "/" in question_id:
+        bank_path, name = bank.find_question(ctx.banks(), question_id)
+        bank_filter = {"bank": str(bank_path)}
+
+    def load(db: sqlite3.Connection) -> tuple[tuple[Attempt, ...], int, progress.ProgressEvents]:
+        attempts = events.load_attempts(
+            db, most=most or -1, report=report, question=name, **bank_filter
+        )
+        count = events.count_attempts(db, question=name, **bank_filter)
+        return attempts, count - len(attempts), progress.progress_events(db, name)
+
+    # A fault of the records is an error here, because the records are the result.
+    attempts, earlier, recorded = ctx.store.read(load, empty=((), 0, {}))
+    if question_id is not None and not attempts:  # mistyped, or never graded
+        bank.find_question(ctx.banks(), question_id)
+    marks: dict[int, AttemptMark] = {}
+    for question, question_bank in sorted({(row.question, row.bank) for row in attempts}):
+        marks |= progress.progress_of(recorded, question, Path(question_bank)).marks
+    last_marks: dict[str, AttemptMark] = {}
+    rows = []
+    for attempt in attempts:
+        # A version that was only kept, or whose grade did not end, has the mark of the one before.
+        mark = marks.get(attempt.id) or last_marks.get(attempt.question, AttemptMark())
+        last_marks[attempt.question] = mark._replace(tries=0)
+        rows.append(_row(attempt, mark))
+    return tuple(rows), earlier
+
+
+def checked_attempts(
+    ctx: Context, question_id: str, question_progress: QuestionProgress
+) -> list[HistoryRow]:
+    """Return the latest grades of the sitting in which checks ran, the last one last."""
+    try:
+        rows = list_history(ctx, question_id, most=MAX_CHECKED_ATTEMPTS)[0]
+    except DrillError:  # the records cannot be read
+        return []
+    # The starter, or a file that has not changed, is no try, but its page shows a failing case.
+    return [
+        row
+        for row in rows
+        if row.attempt.id > question_progress.last_earlier_attempt
+        and (row.attempt.is_try or row.unchanged or row.passed_before)
+    ]
+
+
+def _row(attempt: Attempt, mark: AttemptMark) -> HistoryRow:
+    """Return an attempt with facts from its report and the records."""
+    import json  # a list of questions does not need it
+
+    parts_passed = progress.parts_passed(attempt.parts)
+    parts = len((attempt.parts or "").split())
+    went_on = attempt.kind == "grade" and parts_passed > mark.parts
+    report = json.loads(attempt.report or "{}")
+    is_starter = report.get("unchanged", False)
+    checks = report.get("checks", [])
+    failed_checks = [
+        check
+        for check in checks
+        if check["verdict"] not in NON_FAILING_VERDICTS and not check.get("stretch")
+    ]
+    failed = failed_checks[0]["id"] if failed_checks else ""
+    if report.get("message"):
+        failed = _failure_before_checks(attempt, report)
+    facts: dict[str, Any] = {}
+    # In a try that went on to a new part, only checks of the new part fail.  They were not asked.
+    if not went_on:
+        facts["failing"] = frozenset(
+            (case, check["id"]) for check in checks for case in check.get("failing") or ()
+        )
+        if failed_checks:
+            cases = failed_checks[0].get("failing") or [""]
+            clauses = failed_checks[0].get("clauses") or [{"number": ""}]
+            facts["case"] = cases[0]
+            facts["clause"] = str(clauses[0]["number"])
+        if not is_starter:  # no page names an idea of the starter
+            ideas = [idea["id"] for idea in report.get("misconceptions") or []]
+            facts["ideas"] = tuple(ideas[:1])
+    return HistoryRow(
+        attempt=attempt,
+        sitting=mark.sitting,
+        hints=mark.hints,
+        given_up=mark.given_up,
+        tries=mark.tries,
+        part=parts_passed if went_on else min(parts_passed + 1, parts),
+        of=parts,
+        on=went_on,
+        failed=failed,
+        unchanged=is_starter,
+        passed_before=attempt.parts == progress.UNCHANGED_MARK,
+        **facts,
+    )
+
+
+def _failure_before_checks(attempt: Attempt, report: dict[str, Any]) -> str:
+    """Return why no check ran: "a syntax error", or the message of the report."""
+    raised = report.get("raised") or {"type": UNREADABLE_TYPE}
+    if attempt.parts == progress.NO_TRY_MARK and raised["type"] != UNREADABLE_TYPE:
+        return "a syntax error"
+    return escape_line(report["message"])
+
+
+def restore_version(
+    ctx: Context, number: int, *, to: Path | None = None
+) -> tuple[int, Path, Path | None]:
+    """Restore a submission, into a new file or into its drill's folder.
+
+    Return its size, its path, and the copy of the file that was there, if there was one.
+    """
+    recorded = ctx.store.read(lambda db: events.find_attempt(db, number), empty=None)
+    if recorded is None:
+        text = f"there is no version {number}"
+        raise UsageError(text, hint="drill history lists those there are")
+    attempt, content = recorded
+    if to:
+        target = ctx.current_folder() / to.expanduser()
+        if not files.create(target, content):
+            raise UsageError(
+                f"{target} is there already and is left as it is",
+                hint="name a file that is not there yet",
+            )
+        return len(content), target, None
+    drill = find_workspace(
+        ctx,
+        attempt.question,
+        lambda path: progress.is_about_question(attempt.bank, path, attempt.question),
+    )
+    if drill is None:
+        raise UsageError(
+            f"version {attempt.id} is of {attempt.question} of {attempt.bank}, which has no known"
+            " folder",
+            hint=f"drill history restore {attempt.id} --to PATH brings it back into a new file;"
+            f" drill start {attempt.question}{ctx.bank_option} makes a folder",
+        )
+    event = ctx.new_event("restored", attempt)
+    target = drill.submission
+    return len(content), target, files.replace_keeping_copy(ctx, target, content, "restore", event)
 
 
 def list_(
@@ -31,58 +242,79 @@ def list_(
     json: JsonOption = False,
 ) -> None:
     """List what was graded or kept, the latest last (the default)."""
-    from grader.commands.history_rows import list_history
-
-    here = command_context(ctx)
-    found, earlier = list_history(here, question, most=None if all_ or json else MAX_ROWS)
+    context = command_context(ctx)
+    most = None if all_ or json else MAX_ROWS
+    rows, earlier = list_history(context, question, most=most)
     if json:
-        attempts = [row.attempt._asdict() | row._asdict() for row in found]  # also if no news
-        for row in attempts:
-            row["parts"] = (row["parts"] or "").split()
-            del row["attempt"], row["failing"], row["report"]
-        output.write_json(attempts=[{"attempt": row.pop("id"), **row} for row in attempts])
+        output.write_json(attempts=[_row_to_json(row) for row in rows])
         return
-    which = f" {question}" if question else ""
-    if not found:
-        output.write(f"no version{f' of{which}' if which else ''} yet; drill grade keeps one")
+    if not rows:
+        of_question = f" of {question}" if question else ""
+        output.write(f"no version{of_question} yet; drill grade keeps one")
         return
-    shown = [row for row, before in zip(found, (None, *found), strict=False)
-             if all_ or row is found[-1] or before is None or not row.is_same_result(before)]  # fmt: skip
-    first = 2 if question else 1  # which needs no column for itself
-    head, *table = ((cells[0], *cells[first:]) for cells in (_HEAD, *map(_cells, shown)))
-    output.write_table(head, table, long=_LONG, spare=("hints", "when", "part"))
-    # The last version is most likely what the folder has: offer the one before it.
+    shown = list(rows) if all_ else _changed_rows(rows)
+    first_column = 2 if question else 1  # the number, and a question that is the same in all rows
+    head, *table = [(cells[0], *cells[first_column:]) for cells in (_HEAD, *map(_cells, shown))]
+    output.write_table(head, table, long=_IDEA_OR_FAILURE, spare=("hints", "when", "part"))
+    # The folder most likely has the last version: offer the one before it.
     last = shown[-1].attempt
     before = [row.attempt.id for row in shown[:-1] if row.attempt.question == last.question]
-    restore, of = f"drill history restore {[last.id, *before][-1]}", len(found) + earlier
-    if len(shown) == of:
-        output.write_next_steps(restore)
+    restore_command = f"drill history restore {before[-1] if before else last.id}"
+    count = len(rows) + earlier
+    if len(shown) == count:
+        output.write_next_steps(restore_command)
     else:
-        whole = f"drill history{which}{here.bank_option} --all"
-        output.write_next_steps(whole, restore, after=f"{len(shown):,} of {of:,} versions")
+        question_argument = f" {question}" if question else ""
+        all_command = f"drill history{question_argument}{context.bank_option} --all"
+        output.write_next_steps(
+            all_command, restore_command, after=f"{len(shown):,} of {count:,} versions"
+        )
+
+
+def _row_to_json(row: HistoryRow) -> dict[str, Any]:
+    """Return a version as JSON; its number is called `attempt`."""
+    document = row.attempt._asdict() | row._asdict()
+    document["parts"] = (document["parts"] or "").split()
+    number = document.pop("id")
+    for key in ("attempt", "failing", "report"):
+        del document[key]
+    return {"attempt": number, **document}
+
+
+def _changed_rows(rows: tuple[HistoryRow, ...]) -> list[HistoryRow]:
+    """Return the first and the last row, and those whose result differs from the row before."""
+    shown = list(rows[:1])
+    for before, row in pairwise(rows):
+        if row is rows[-1] or not row.is_same_result(before):
+            shown.append(row)
+    return shown
 
 
 def _cells(row: HistoryRow) -> tuple[str, ...]:
     attempt = row.attempt
-    word, *more = row.verdict.split(" ", 1)
-    state = " ".join([word.upper() if attempt.verdict else word, *more])
+    verdict = row.verdict
+    if attempt.verdict:
+        word, *more = verdict.split(" ", 1)
+        verdict = " ".join([word.upper(), *more])
+    if attempt.kind == "review":
+        verdict = f"{verdict} (a file)"
     return (
         str(attempt.id),
         attempt.question,
         _local_time(attempt.created_at),
         str(row.tries or ""),
         f"{row.part} of {row.of}" if row.of > 1 else "",
-        f"{state} (a file)" if attempt.kind == "review" else state,
+        verdict,
         row.idea_or_failure,
         str(row.hints or ""),
     )
 
 
 def _local_time(moment: str) -> str:
-    """A recorded time as a clock on the wall shows it: Nov 20 21:04, 2024-11-20 earlier."""
-    then = datetime.fromisoformat(moment).astimezone()
-    this_year = then.year == datetime.now(UTC).astimezone().year
-    return then.strftime("%b %d %H:%M" if this_year else "%Y-%m-%d")
+    """Return a recorded time in local time: Nov 20 21:04, or 2024-11-20 in an earlier year."""
+    local = datetime.fromisoformat(moment).astimezone()
+    this_year = datetime.now(UTC).astimezone().year
+    return local.strftime("%b %d %H:%M" if local.year == this_year else "%Y-%m-%d")
 
 
 def restore(
@@ -94,9 +326,7 @@ def restore(
     json: JsonOption = False,
 ) -> None:
     """Bring a version back, keeping what is there."""
-    from grader.commands import history_rows
-
-    size, path, copy = history_rows.restore_version(command_context(ctx), attempt, to=to)
+    size, path, copy = restore_version(command_context(ctx), attempt, to=to)
     if output.emit_json(json, attempt=attempt, restored=path, kept=copy):
         return
     output.write(f"version {attempt} ({format_count(size, 'byte')}) is in {path}")

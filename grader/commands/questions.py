@@ -257,7 +257,7 @@ def _reason_for_unfinished(ctx: Context, row: QuestionStatus) -> str:
 
 def _tries_text(ctx: Context, header: Header, question_progress: QuestionProgress) -> str:
     """Return how often the part that is asked now was tried, and the last idea that was shown."""
-    from grader.commands.history_rows import checked_attempts  # a list does not need it
+    from grader.commands.history import checked_attempts  # a list does not need it
 
     rows = checked_attempts(ctx, header.called, question_progress)
     while any(row.on for row in rows):  # drop the parts before

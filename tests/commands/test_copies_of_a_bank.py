@@ -15,7 +15,7 @@ from grader.commands import (
     debrief,
     grade,
     hint,
-    history_rows,
+    history,
     interview,
     open_interview,
     questions,
@@ -96,10 +96,10 @@ def test_a_clone_and_a_wheel_share_all_records(
     use(clone, monkeypatch)
     assert (yours(ctx).state, yours(ctx).tries) == ("passed", 3)
     for name in (ID, f"drill/{ID}"):
-        rows, _ = history_rows.list_history(ctx, name)
+        rows, _ = history.list_history(ctx, name)
         assert [row.attempt.verdict for row in rows] == ["fail", "fail", "pass"]
         assert [row.sitting for row in rows] == [1, 1, 1]
-    assert history_rows.restore_version(ctx, 2)[1] == ctx.current_folder() / ID / "submission.py"
+    assert history.restore_version(ctx, 2)[1] == ctx.current_folder() / ID / "submission.py"
     assert questions.suggest_question(ctx)[2] in {None, ctx.current_folder() / ID}  # type: ignore[index]
 
 
@@ -134,7 +134,7 @@ def test_a_blind_interview_stays_blind_when_the_program_is_installed_again(
     use(wheel, monkeypatch)
     with pytest.raises(grade.SealedError):
         graded(ctx, "# pass\n")
-    assert [row.attempt.verdict for row in history_rows.list_history(ctx, ID)[0]] == ["sealed"]
+    assert [row.attempt.verdict for row in history.list_history(ctx, ID)[0]] == ["sealed"]
     open_interview.end_interview(ctx)
     shutil.rmtree(clone)
     assert debrief.make_debrief(ctx).questions[0].review
@@ -174,7 +174,7 @@ def test_an_old_history_counts_wherever_its_bank_was(
         for bank in (clone, wheel):
             use(bank, monkeypatch)
             assert yours(ctx).tries == len(banks)
-            assert len(history_rows.list_history(ctx, f"drill/{ID}")[0]) == len(banks)
+            assert len(history.list_history(ctx, f"drill/{ID}")[0]) == len(banks)
     finally:
         ctx.data.chmod(0o700)
     assert file.read_bytes() == before

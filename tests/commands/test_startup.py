@@ -65,7 +65,7 @@ def test_a_command_imports_no_file_of_another_command(tmp_path: Path) -> None:
     assert files_of("list") == {"questions"}
     assert files_of("--bank", str(ROOT), "list") == {"questions"}
     assert files_of("show", "maxpool-routing") == {"show"}
-    assert files_of("history") == {"files", "history", "history_rows"}
+    assert files_of("history") == {"files", "history"}
 
 
 _WHEN_WORKERS_START = """

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.commands import case, grade, hint, history_rows, questions, solution, start
+from grader.commands import case, grade, hint, history, questions, solution, start
 from grader.commands.context import Context
 from grader.model.errors import UsageError
 from grader.records import events, progress
@@ -115,7 +115,7 @@ def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(
     assert grade.grade_file(ctx, file=file).tries == known(ctx).tries == 0
     assert grade.grade_file(ctx).tries == 1
     assert known(ctx).passed
-    kinds = [(row.attempt.kind, row.attempt.verdict) for row in history_rows.list_history(ctx)[0]]
+    kinds = [(row.attempt.kind, row.attempt.verdict) for row in history.list_history(ctx)[0]]
     assert kinds == [*3 * [("review", "pass")], ("grade", "pass")]
 
 
@@ -130,7 +130,7 @@ def test_a_syntax_error_is_recorded_and_is_no_try(ctx: Context, file: Path) -> N
         assert (ended.tries, ended.report.verdict) == (0, "error")
     assert (known(ctx).tries, known(ctx).failed_tries) == (1, 1)
     assert case.list_cases(ctx, NAME)[1] == failing  # of the last try
-    rows = history_rows.list_history(ctx)[0]
+    rows = history.list_history(ctx)[0]
     assert [row.attempt.is_try for row in rows] == [True, False, False]
     assert [row.failed for row in rows[1:]] == 2 * ["a syntax error"]
     # This file is Python.
@@ -193,10 +193,10 @@ def test_an_attempt_comes_back_into_a_folder_of_its_own_bank_alone(
     second = start.start_drill(other, NAME, parent=tmp_path / "elsewhere")[1].workspace
     second.submission.write_bytes(b"def scale(x, factor):\n    return x\n")
     at_second = replace(ctx, folder=second.folder, bank=None)
-    assert history_rows.restore_version(at_second, 1)[1] == file
+    assert history.restore_version(at_second, 1)[1] == file
     shutil.rmtree(file.parent)
     with pytest.raises(UsageError, match="which has no known folder"):
-        history_rows.restore_version(at_second, 1)
+        history.restore_version(at_second, 1)
     assert second.submission.read_bytes() == b"def scale(x, factor):\n    return x\n"
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import grader.explain.session
-from grader.commands import history_rows, interview, open_interview, start, watched_drill
+from grader.commands import history, interview, open_interview, start, watched_drill
 from grader.commands.context import Context
 from grader.commands.grade import SealedError
 from grader.commands.watched_drill import WatchedDrill, watch_saves
@@ -72,7 +72,7 @@ def watched(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> Iterator[WatchedDr
 
 def verdicts(ctx: Context) -> list[str]:
     """What is on record, the latest last."""
-    return [row.attempt.state for row in history_rows.list_history(ctx)[0]]
+    return [row.attempt.state for row in history.list_history(ctx)[0]]
 
 
 def report_of(watched: WatchedDrill) -> Report:
@@ -102,7 +102,7 @@ def test_the_seed_stays_until_another_is_asked_for(ctx: Context, watched: Watche
     watched.path.write_text("# pass")
     watched.grade_if_changed()
     watched.grade_again()
-    seeds = [row.attempt.seed for row in history_rows.list_history(ctx)[0]]
+    seeds = [row.attempt.seed for row in history.list_history(ctx)[0]]
     assert seeds[0] == seeds[1] != seeds[2]
     assert watched.news == ""  # of the same version
 
@@ -291,7 +291,7 @@ def test_parts_are_asked_one_after_another_and_one_that_fails_again_is_said(
 
 
 def known_tries(ctx: Context) -> int:
-    return sum(row.attempt.is_try for row in history_rows.list_history(ctx)[0])
+    return sum(row.attempt.is_try for row in history.list_history(ctx)[0])
 
 
 @pytest.mark.usefixtures("one_zygote")
