@@ -1,15 +1,183 @@
-"""`drill pack`."""
+"""`drill pack`: questions as files, for people who solve them without `drill`.
+
+The folder of a question has README.md with the question, the file to work in and its helpers, and
+a few cases as scripts that print the expected results.  Nothing else of the bank is in it.
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from grader.commands import output
+from grader.commands import files, output
+from grader.commands.context import Context, require_torch
 from grader.commands.options import JsonOption, Seed, argument, command_context, option
+from grader.model.errors import BankError, UsageError
 from grader.model.number_format import format_count
+
+if TYPE_CHECKING:
+    from grader.cases.recipe import CaseRecipe
+    from grader.grading.evaluation import Evaluation
+    from grader.model.question import Question
+    from grader.model.spec import Check, Part
+
+EXAMPLES_FOLDER = "examples"
+MAX_EXAMPLES = 2  # of the first check of a part
+_SEED = 0
+_ELSEWHERE = "name another place with --out"
+
+
+class Pack(NamedTuple):
+    """Result of `drill pack`."""
+
+    out: Path
+    questions: tuple[str, ...]
+    files: tuple[str, ...]  # paths in the folder or zip file
+
+
+def write_pack(
+    ctx: Context,
+    question_ids: Sequence[str],
+    out: Path,
+    *,
+    part: int | None = None,
+    seed: int = 0,
+) -> Pack:
+    """Write questions into a new folder or zip file, up to a part, with the numbers of a seed."""
+    questions = [ctx.load(name, seed) for name in dict.fromkeys(question_ids)]
+    names = [question.id for question in questions]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(
+                f"{name}: expected one question of this id, found {names.count(name)}",
+                hint="a pack has a folder for each id: make another pack",
+            )
+    out = ctx.current_folder() / out.expanduser()
+    is_zip = out.suffix.lower() == ".zip"
+    if os.path.lexists(out) and (is_zip or not _is_empty_folder(out)):
+        raise UsageError(f"{out}: it is there already", hint=_ELSEWHERE)
+    content: dict[str, bytes] = {}
+    for question in questions:
+        parts = len(question.spec.parts)
+        if part is not None and not 1 <= part <= parts:
+            raise UsageError(f"--part: {question.id} has parts from 1 to {parts}, found {part}")
+        for path, data in _question_files(question, part or parts).items():
+            content[f"{question.id}/{path}"] = data
+    if is_zip:
+        files.create(out, files.zip_files(content), _ELSEWHERE)
+    else:
+        for path, data in content.items():
+            files.create(out / path, data, _ELSEWHERE)
+    return Pack(out, tuple(names), tuple(content))
+
+
+def _is_empty_folder(path: Path) -> bool:
+    try:
+        return not any(path.iterdir())
+    except OSError:  # it is no folder, or cannot be read
+        return False
+
+
+def _question_files(question: Question, parts: int) -> dict[str, bytes]:
+    """Return the files of a question up to a part, by path."""
+    from grader import forms
+    from grader.reports.question import handed_out_markdown
+
+    form = forms.form_of(question.spec)
+    examples: dict[str, bytes] = {}
+    # In a text there is nothing to call, in two processes nothing that may be known, and a
+    # diagnosis has a log instead.
+    has_examples = not (form.is_text or form.runs_in_two_processes)
+    if has_examples and question.spec.form != "diagnose":
+        examples = dict(_examples(question, question.spec.parts[:parts]))
+    scripts = [
+        path for path in examples if path.endswith(".py") and path != f"{EXAMPLES_FOLDER}/driver.py"
+    ]
+    return {
+        "README.md": handed_out_markdown(question, parts, scripts).encode(),
+        form.file: question.without_leading_blank_lines(question.starter),
+        **question.companion_files,
+        **examples,
+    }
+
+
+def _examples(question: Question, parts: Sequence[Part]) -> Iterator[tuple[str, bytes]]:
+    """Yield cases of each part as scripts: small ones of its first check, and one that fails."""
+    import numpy as np
+
+    from grader.explain.session import GradingSession
+    from grader.grading.evaluation import BankProgramError
+
+    require_torch(question)
+    written_cases: set[str] = set()
+    try:
+        with GradingSession(question) as session, np.errstate(all="ignore"):
+            starter = question.without_leading_blank_lines(question.starter)
+            report = session.grade(starter, seed=_SEED)
+            failing = {check.id: check.failing[0] for check in report.checks if check.failing}
+            evaluation = session.bank.new_evaluation(session.bank.reference, _SEED)
+            for number, part in enumerate(parts, 1):
+                for run, case, results in _example_cases(evaluation, part, failing):
+                    if case.name in written_cases:
+                        continue
+                    written_cases.add(case.name)
+                    about = f": {case.about}" if case.about else ""
+                    remark = f"part {number}{about}"
+                    yield from _example_files(evaluation, run, case, results, remark)
+    except BankProgramError as fault:
+        raise BankError(f"{question.spec_path}: {fault}") from None
+
+
+def _example_cases(
+    evaluation: Evaluation, part: Part, failing: dict[str, str]
+) -> Iterator[tuple[str, CaseRecipe, list[str]]]:
+    """Yield run, case and results to print: of the first check, and of one that the starter fails.
+
+    `failing` has the smallest case on which the starter fails a check, by check.
+    """
+    from grader.grading.kinds import registry
+
+    checks = [
+        check
+        for check in part.checks
+        if registry.kind_named(check.kind).judges_values and not check.stretch
+    ]
+    for check in checks[:1]:
+        for case in evaluation.cases_of(check)[:MAX_EXAMPLES]:
+            yield check.run, case, _results_of_run(checks, check.run)
+    failed_checks = [check for check in checks if check.id in failing]
+    failed_checks.sort(key=lambda check: check.run != checks[0].run)
+    for check in failed_checks[:1]:
+        if check is checks[0]:
+            continue
+        for case in evaluation.cases_of(check):
+            if case.name == failing[check.id]:
+                yield check.run, case, _results_of_run(checks, check.run)
+
+
+def _results_of_run(checks: Sequence[Check], run: str) -> list[str]:
+    """Return the results of a run that some checks compare, each once."""
+    names = [name for check in checks if check.run == run for name in check.results]
+    return list(dict.fromkeys(names))
+
+
+def _example_files(
+    evaluation: Evaluation, run: str, case: CaseRecipe, results: Sequence[str], remark: str
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a case: a script with the reference's results, and its data."""
+    from grader.reports.case_script import module_name, write_script
+
+    question = evaluation.question
+    values = evaluation.reference_outcome(run, case).values
+    expected = {name: values[name] for name in results if name in values}
+    inputs = evaluation.inputs(case, run)
+    script = write_script(question, run, inputs, results, remark, expected)
+    for file, content in script.files(module_name(case.name)).items():
+        yield f"{EXAMPLES_FOLDER}/{file}", content
 
 
 def pack(
@@ -21,16 +189,16 @@ def pack(
     json: JsonOption = False,
 ) -> None:
     """Write questions as files, without their solutions."""
-    from grader.commands.packing import write_pack as packed
-
-    here = command_context(ctx)
-    made = packed(here, questions, out, part=part, seed=seed or 0)
-    if output.emit_json(json, out=made.out, questions=made.questions, files=made.files):
+    context = command_context(ctx)
+    packed = write_pack(context, questions, out, part=part, seed=seed or 0)
+    if output.emit_json(json, **packed._asdict()):
         return
-    count = format_count(len(made.files), "file")
-    output.write(f"{made.out}: {', '.join(made.questions)}; {count}, no solution among them")
-    upto = "" if part is None else f" --parts {','.join(map(str, range(1, part + 1)))}"
-    drawn = f" --seed {seed}" * (seed is not None)
-    output.write_next_steps(
-        f"drill grade {questions[0]}{here.bank_option} --file FILE{upto}{drawn}"
-    )
+    names = ", ".join(packed.questions)
+    count = format_count(len(packed.files), "file")
+    output.write(f"{packed.out}: {names}; {count}, no solution among them")
+    command = f"drill grade {questions[0]}{context.bank_option} --file FILE"
+    if part is not None:
+        command += f" --parts {','.join(map(str, range(1, part + 1)))}"
+    if seed is not None:
+        command += f" --seed {seed}"
+    output.write_next_steps(command)

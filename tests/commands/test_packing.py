@@ -16,7 +16,7 @@ import pytest
 
 from grader import bank, forms
 from grader.commands.context import Context
-from grader.commands.packing import EXAMPLES_FOLDER, write_pack
+from grader.commands.pack import EXAMPLES_FOLDER, write_pack
 from grader.explain.session import GradingSession
 from grader.grading.bank_programs import cases_and_draws
 from grader.model.errors import UsageError
