@@ -34,8 +34,8 @@ _COMMANDS = {
     "history": "history.list_ history.restore",
     "interview": "interview.begin interview.next_ interview.end interview.note interview.mark"
     " interview.decide debrief.debrief interview.list_",
-    "bank": "bank.audit bank.preview bank.new bank.new_idea bank.add bank.remove bank.list_"
-    " bank.schema",
+    "bank": "bank_audit.audit bank_ideas.preview bank_new.new bank_ideas.new_idea bank_list.add"
+    " bank_list.remove bank_list.list_ bank_new.schema",
     "class": "class_grade.grade class_report.report class_report.export"
     " class_gradescope.gradescope class_report.schema",
 }

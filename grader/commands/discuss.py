@@ -180,10 +180,12 @@ def discuss(
     if part is not None:
         command = f"{command} --part {part}"
     can_ask = not json and not isinstance(output.style, output.Recording)
-    if answer is None and json:
+    if answer is None:
         name = discussion.resolved_drill.question.id
-        output.write_json(question=name, follow_ups=[_state_to_json(state) for state in states])
-    elif answer is not None and (not can_ask or ticked is not None):
+        rows = [_state_to_json(state) for state in states]
+        if output.emit_json(json, question=name, follow_ups=rows):
+            return
+    if answer is not None and (not can_ask or ticked is not None):
         _answer_without_dialog(context, discussion, answer, ticked, json=json)
     elif answer is not None:
         state = states[0]
@@ -214,14 +216,12 @@ def _answer_without_dialog(
         numbers = [number.strip() for number in ticked.split(",")]
         ticks = [str(number) in numbers for number, _ in enumerate(state.points, 1)]
     result = judge_and_record(context, discussion, state, text, ticks or None)
-    if json:
-        document = _state_to_json(state) | result._asdict()
-        document |= {"answer": state.follow_up.answer, "points": state.points}
-        name = discussion.resolved_drill.question.id
-        output.write_json(question=name, **document | {"at": context.now()})
-        return
-    output.show_page([*page.answer_blocks(state.follow_up, **result._asdict())])
-    if ticks:
+    document = _state_to_json(state) | result._asdict()
+    document |= {"answer": state.follow_up.answer, "points": state.points, "at": context.now()}
+    name = discussion.resolved_drill.question.id
+    if not output.emit_json(json, question=name, **document):
+        output.show_page([*page.answer_blocks(state.follow_up, **result._asdict())])
+    if ticks and not json:
         _show_ticks(ticks, result.verdict)
 
 

@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -103,6 +102,8 @@ def _startable_questions(
     ctx: Context, folder: Path, fit: Sequence[str | None], seed: int
 ) -> list[QuestionStatus]:
     """Return the questions that can be started in a folder, in an order that depends on `seed`."""
+    from random import Random
+
     from grader.commands.questions import QuestionFilter, list_questions
     from grader.commands.start import is_of
 

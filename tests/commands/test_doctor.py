@@ -54,12 +54,12 @@ def test_records_that_cannot_be_written(drill: Drill, monkeypatch: pytest.Monkey
 def test_torch_that_does_not_load(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.commands.context.find_spec", str)
     monkeypatch.setattr(
-        "grader.commands.machine_checks._ASK_TORCH", "raise ImportError('libcuda is missing')"
+        "grader.commands.doctor._ASK_TORCH", "raise ImportError('libcuda is missing')"
     )
     ended = drill("doctor")
     assert ended.status == 2
     assert "MISSING torch: does not load: ImportError: libcuda is missing" in ended.out
-    monkeypatch.setattr("grader.commands.machine_checks._ASK_TORCH", "print('NVIDIA H200')")
+    monkeypatch.setattr("grader.commands.doctor._ASK_TORCH", "print('NVIDIA H200')")
     assert "NVIDIA H200" in drill("doctor").out
 
 

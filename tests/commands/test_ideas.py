@@ -10,9 +10,9 @@ import pytest
 from grader import bank
 from grader.classroom.results import ClassResults
 from grader.commands.app import run
+from grader.commands.bank_ideas import NewIdea, create_idea
 from grader.commands.class_grade import ClassPlan, grade_class
 from grader.commands.context import Context
-from grader.commands.ideas import NewIdea, create_idea
 from grader.model.errors import BankError, UsageError
 from tests.classroom.builders import NOW
 
@@ -121,7 +121,9 @@ def test_what_cannot_be_loaded_is_taken_back(
 ) -> None:
     before = files(here.current_folder())
     with monkeypatch.context() as patch:
-        patch.setattr("grader.commands.ideas._stopping", lambda _: ("nothing-like-this",))
+        patch.setattr(
+            "grader.commands.bank_ideas._stopping_checks", lambda _: ("nothing-like-this",)
+        )
         with pytest.raises(BankError, match="nothing-like-this"):
             made(graded, here, "constanze", "half")
     assert files(here.current_folder()) == before
@@ -129,7 +131,7 @@ def test_what_cannot_be_loaded_is_taken_back(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("grader.commands.ideas.audit_questions", stop)
+    monkeypatch.setattr("grader.audit.audit.audit_questions", stop)
     with pytest.raises(KeyboardInterrupt):
         made(graded, here, "constanze", "half")
     assert files(here.current_folder()) == before

@@ -1,0 +1,215 @@
+"""`drill bank add`, `remove` and `list`: the banks in use, and the user's list of banks."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shlex
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from grader import bank
+from grader.bank.bank_files import BankFiles, why_not_a_bank
+from grader.commands import entrypoint, files, output
+from grader.commands.context import Context
+from grader.commands.options import JsonOption, argument, command_context
+from grader.model.errors import DrillError, UsageError, closest_word
+from grader.model.number_format import format_count
+
+_ELSEWHERE = "DRILL_HOME=DIR names another folder, which you can write, for the list"
+
+
+class BankInUse(NamedTuple):
+    """A bank in use, or the fault of an entry that is no bank."""
+
+    name: str
+    path: str
+    origin: str
+    questions: int
+    fault: str = ""
+    hint: str = ""  # what to do about the fault
+
+
+class AddedBank(NamedTuple):
+    """Result of `drill bank add`."""
+
+    bank: Path
+    name: str
+    questions: int
+    already: bool  # it was in the list before
+
+
+def add_bank(ctx: Context, path: Path) -> AddedBank:
+    """Add a bank to the user's list by its absolute path, if the list does not have it."""
+    path = bank.resolve_path(ctx.current_folder() / bank.expand_path(str(path)))
+    if fault := why_not_a_bank(path):
+        raise UsageError(fault)
+    # The list has one path on each line, and comments after " #".
+    written = str(path).encode(errors="ignore").decode()
+    if [bank.path_of_line(line) for line in written.splitlines()] != [str(path)]:
+        raise UsageError(
+            f"expected a path that fits on a line of {bank.config_file()}, found {str(path)!r}",
+            hint="move the bank to a path of plain text without line breaks and ' #'",
+        )
+    question_ids = list(BankFiles(path).specs_by_id())
+    with _user_list() as lines:
+        listed = [bank.resolve_path(bank.expand_path(entry)) for entry in _entries(lines)]
+        already = path in listed
+        if not already:
+            lines.append(str(path))
+    if not question_ids:
+        ctx.warn(
+            f"{path}: there is no question in it yet",
+            f"drill --bank {shlex.quote(str(path))} bank new ID writes one",
+        )
+    name = _bank_names(bank.bank_places())[path]
+    return AddedBank(path, name, len(question_ids), already)
+
+
+def remove_bank(ctx: Context, name: str) -> list[str]:
+    """Take a bank off the user's list, by its path or by the name that `bank list` shows.
+
+    Return the entries that were removed; UsageError if it is not on the list.
+    """
+    with _user_list() as lines:
+        bank_names = _bank_names(bank.bank_places())
+        entries: dict[str, list[str]] = {}  # by each path or name of a bank
+        for entry in _entries(lines):
+            path = bank.resolve_path(bank.expand_path(entry))
+            name_if_gone = "" if path.name in bank_names.values() else path.name
+            for word in {entry, str(path), bank_names.get(path, name_if_gone)}:
+                entries.setdefault(word, []).append(entry)
+        typed_path = str(bank.resolve_path(ctx.current_folder() / bank.expand_path(name)))
+        removed = entries.get(name) or entries.get(typed_path)
+        if not removed:
+            hint = "drill bank list shows those in use, and where they come from"
+            if near := closest_word(name, entries):
+                hint = f"did you mean {entries[near][0]}?"
+            raise UsageError(
+                f"expected a bank of the list {bank.config_file()}, found {name}", hint=hint
+            )
+        lines[:] = [line for line in lines if bank.path_of_line(line) not in removed]
+    return removed
+
+
+def list_banks(ctx: Context) -> list[BankInUse]:
+    """Return the banks in use, with the faults of entries that are no banks."""
+    places: dict[Path, bank.BankPlace] = {}
+    for place in bank.bank_places(ctx.bank):
+        places.setdefault(bank.resolve_path(place.path), place)
+    names = _bank_names([*places.values()])
+    rows = []
+    for path, place in places.items():
+        fault = why_not_a_bank(place.path)
+        count = 0
+        if not fault:
+            try:
+                count = len(BankFiles(path).specs_by_id())
+            except DrillError as error:
+                fault = error.message
+        rows.append(
+            BankInUse(
+                name=names.get(path, "-"),
+                path=str(path),
+                origin=place.origin,
+                questions=count,
+                fault=fault,
+                hint=place.hint if fault else "",
+            )
+        )
+    return rows
+
+
+def _bank_names(places: list[bank.BankPlace]) -> dict[Path, str]:
+    """Return the name of each bank among some places."""
+    banks = [bank.resolve_path(place.path) for place in places if not why_not_a_bank(place.path)]
+    return {path: name for name, path in bank.bank_names([*dict.fromkeys(banks)]).items()}
+
+
+def _entries(lines: list[str]) -> list[str]:
+    """Return the paths on the lines of the list, as they are written."""
+    return [entry for line in lines if (entry := bank.path_of_line(line))]
+
+
+@contextmanager
+def _user_list() -> Iterator[list[str]]:
+    """Give the lines of the user's list, and write them if they are changed.
+
+    Other commands that change the list wait.  The lock is on the folder, so that it leaves no file.
+    """
+    path = bank.config_file()
+    file = bank.resolve_path(path)  # it may be a link into a repository
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise UsageError(f"{file.parent}: cannot be made: {fault.strerror}", _ELSEWHERE) from fault
+    with ExitStack() as stack:
+        with suppress(OSError):
+            handle = os.open(file.parent, os.O_RDONLY)
+            stack.callback(os.close, handle)  # releases the lock
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            before = bank.config_lines()
+        except FileNotFoundError:
+            before = []
+        except (UnicodeDecodeError, OSError) as fault:
+            reason = fault.strerror if isinstance(fault, OSError) else "expected UTF-8 text"
+            raise UsageError(f"{path}: cannot be read: {reason}", _ELSEWHERE) from fault
+        lines = list(before)
+        yield lines
+        if lines != before:
+            files.replace(file, "".join(f"{line}\n" for line in lines).encode(), _ELSEWHERE)
+
+
+def add(
+    ctx: typer.Context, path: Annotated[Path, argument("PATH")], json: JsonOption = False
+) -> None:
+    """Use a bank: a folder or a YAML file."""
+    added = add_bank(command_context(ctx), path)
+    if output.emit_json(json, **added._asdict(), list=bank.config_file()):
+        return
+    state = "is in use already" if added.already else "is in use from now on"
+    output.write(f"{added.name}  {added.bank}")
+    output.write(f"{format_count(added.questions, 'question')}; it {state}")
+
+
+def remove(
+    ctx: typer.Context, path: Annotated[str, argument("PATH")], json: JsonOption = False
+) -> None:
+    """Stop using a bank; nothing is deleted."""
+    removed = remove_bank(command_context(ctx), path)
+    if not output.emit_json(json, removed=removed, list=bank.config_file()):
+        output.write(f"{removed[0]} is no longer in use; it is left where it is")
+
+
+def list_(ctx: typer.Context, json: JsonOption = False) -> int:
+    """List the banks in use, and how many questions each holds."""
+    rows = list_banks(command_context(ctx))
+    has_fault = any(row.fault for row in rows)
+    if json:
+        documents = []
+        for row in rows:
+            document = row._asdict()
+            documents.append(document | {"from": document.pop("origin")})
+        output.write_json(ok=not has_fault, banks=documents)
+    else:
+        width = max(len(row.name) for row in rows)
+        for row in rows:
+            _write_bank(row, width)
+    return entrypoint.EXIT_BANK_FAULT if has_fault else 0
+
+
+def _write_bank(row: BankInUse, width: int) -> None:
+    """Write a bank on several lines, with its name in a column of this width."""
+    state = row.fault
+    if not state:
+        origin = f"from {row.origin}" if row.origin else "comes with the program"
+        state = f"{format_count(row.questions, 'question')}, {origin}"
+    name = row.name
+    for line in filter(None, [row.path, state, row.hint]):
+        output.write(f"{name:<{width}}  {line}")
+        name = ""
