@@ -36,7 +36,7 @@ def mcp(
         ) from None
     if sys.stdin is None or sys.stdout is None:
         raise UsageError("drill mcp speaks on standard input and output, and one of them is closed")
-    # A client's file of settings has no shell that would do it.
+    # A client starts this command without a shell, which would expand `~`.
     files = [Path(os.path.realpath(bank.expand_path(str(path)))) for path in file or ()]
     try:
         os.chdir(bank.expand_path(str(dir_ or ".")))

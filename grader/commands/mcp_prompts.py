@@ -1,4 +1,4 @@
-"""What an assistant is asked to be; the program keeps the rules, whatever is read here."""
+"""The prompts of `drill mcp`: roles of an assistant.  The program itself keeps the rules."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Review the file below as a colleague who is to merge it. Its author has passed t
 
 
 class AssistantRole(NamedTuple):
-    """A prompt that the client offers."""
+    """A prompt, and its line in the client's menu."""
 
     about: str
     text: str

@@ -1,7 +1,7 @@
 """The server of `drill mcp`: drills as tools and prompts of an assistant.
 
-A call is carried out by a process of its own (`grader/commands/mcp_tools.py`), one after another. Canceling
-a call kills its process, and so does the end of the server, however that comes about.
+Each call runs in a process of its own (`grader/commands/mcp_tools.py`), one after another.
+Canceling a call kills its process, and so does the end of the server, even if it is killed.
 """
 
 from __future__ import annotations
@@ -40,63 +40,61 @@ from grader.commands import entrypoint, mcp_prompts, output
 from grader.commands.mcp_tools import TOOLS, Request, Tool
 from grader.model.version import __version__
 
-_LONGEST = 1000  # characters of an argument
+MAX_ARGUMENT_LENGTH = 1000  # characters
 _COMMAND = (sys.executable, "-P", "-m", "grader.commands.mcp_tools")
 
 
-def serve(bank: Path | None, named: Sequence[Path]) -> None:
-    """Serve until standard input ends; the files `named` may be graded wherever they are."""
+def serve(bank: Path | None, allowed_files: Sequence[Path]) -> None:
+    """Serve until standard input ends; allowed files may be graded outside of drills."""
     try:
-        asyncio.run(_talk(McpServer(bank, named)))
+        asyncio.run(_run(McpServer(bank, allowed_files)))
     except BaseExceptionGroup as faults:
         if faults.subgroup(BrokenPipeError) is None:
             raise
         raise output.PipeClosedError from None
 
 
-async def _talk(server: McpServer) -> None:
-    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, _interrupted)
+async def _run(server: McpServer) -> None:
+    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, _exit_on_interrupt)
     await server.run_stdio_async()
 
 
-def _interrupted() -> None:
-    """Exit at once: the thread that waits for input cannot be ended, and Python waits for it."""
+def _exit_on_interrupt() -> None:
+    """Exit at once: Python would wait for the thread that reads standard input."""
     output.info("interrupted")
     os._exit(entrypoint.EXIT_INTERRUPTED)
 
 
 class CommandCaller:
-    """Carries requests out, each in a process of its own, one after another.
+    """Runs requests, each in a process of its own, one after another.
 
-    A grade has the machine to itself, and records see one command after another.
+    No two grades compete for the machine, and no two commands write the records at once.
     """
 
     def __init__(self, command: Sequence[str] = _COMMAND) -> None:
-        """Take the command that starts such a process."""
         self._command = command
-        self._turn = anyio.Lock()
+        self._lock = anyio.Lock()
 
     async def call(
         self, request: Request, doing: Callable[[str], Awaitable[None]]
     ) -> dict[str, Any]:
-        """Return the document and the page of a request; kill its process if this is canceled."""
-        async with self._turn:
+        """Return the document and the page of a request; kill its process if it is canceled."""
+        async with self._lock:
             process = await anyio.open_process(
                 self._command,
                 stderr=None,
-                start_new_session=True,  # Ctrl-C is for the server alone
+                start_new_session=True,  # Ctrl-C goes to the server only
                 # The modules of this process, whatever the current folder is.
                 env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             )
-            # Leaving this block closes the pipes and, if it is canceled, kills the process.
-            async with process:
+            async with process:  # closes the pipes, and kills the process if it is canceled
                 assert process.stdin is not None
                 assert process.stdout is not None
-                with suppress(anyio.BrokenResourceError):  # it has ended, and sends no result
+                with suppress(anyio.BrokenResourceError):  # the process has ended without a result
                     await process.stdin.send(json.dumps(request._asdict()).encode() + b"\n")
-                received = b""
+                incomplete_line = b""
                 async for chunk in process.stdout:
-                    *lines, received = (received + chunk).split(b"\n")
+                    *lines, incomplete_line = (incomplete_line + chunk).split(b"\n")
                     for line in lines:
                         message = json.loads(line)
                         if "result" in message:
@@ -109,16 +107,16 @@ class CommandCaller:
 
 
 class McpServer(MCPServer[Any]):
-    """Offers the tools and prompts, and has a caller carry them out."""
+    """A server that offers the tools and prompts; a caller runs them."""
 
     def __init__(
-        self, bank: Path | None, named: Sequence[Path], caller: CommandCaller | None = None
+        self, bank: Path | None, allowed_files: Sequence[Path], caller: CommandCaller | None = None
     ) -> None:
-        """Take the value of --bank, and the files that may be graded wherever they are."""
+        """Take the value of `--bank`, and the files outside of drills that may be graded."""
         super().__init__(
             "drill", instructions=mcp_prompts.RULES, version=__version__, log_level="CRITICAL"
         )
-        files = [str(path) for path in named]
+        files = [str(path) for path in allowed_files]
         self._request = Request("", {}, str(bank) if bank else None, output.style.plain, files)
         self._caller = caller or CommandCaller()
         for tool in TOOLS:
@@ -127,32 +125,32 @@ class McpServer(MCPServer[Any]):
             self._add_role(name, role.about)
 
     async def run_stdio_async(self) -> None:
-        """Serve standard input, and answer a request that is no message, which the SDK drops."""
+        """Serve standard input, and answer lines that are no messages, which the SDK drops."""
         options = self._lowlevel_server.create_initialization_options()
         async with stdio_server() as (received, answers), anyio.create_task_group() as tasks:
-            passed_on, messages = anyio.create_memory_object_stream[Any]()
+            sink, messages = anyio.create_memory_object_stream[Any]()
 
-            async def pass_on() -> None:
-                async with passed_on:
+            async def forward_messages() -> None:
+                async with sink:
                     async for message in received:
-                        await passed_on.send(message)
+                        await sink.send(message)
                         if isinstance(message, ValidationError):
                             with suppress(ValueError, TypeError, KeyError, RecursionError):
-                                await answers.send(_refusal(message.errors()[0]["input"]))
+                                await answers.send(_parse_error(message.errors()[0]["input"]))
 
-            tasks.start_soon(pass_on)
+            tasks.start_soon(forward_messages)
             await self._lowlevel_server.run(messages, answers, options)
 
     def _add_tool(self, tool: Tool) -> None:
-        """Offer a command, with some of its parameters."""
+        """Offer a command with some of its parameters."""
 
-        async def call(talk: Talk[Any, Any], **given: object) -> CallToolResult:
+        async def call(talk: Talk[Any, Any], **arguments: object) -> CallToolResult:
             steps = count(1)
 
             async def report(step: str) -> None:
                 await talk.report_progress(next(steps), message=step)
 
-            request = self._request._replace(name=tool.name, arguments=given)
+            request = self._request._replace(name=tool.name, arguments=arguments)
             result = await self._caller.call(request, report)
             return CallToolResult(
                 content=[TextContent(text=result["page"])],
@@ -160,9 +158,9 @@ class McpServer(MCPServer[Any]):
                 is_error="error" in result["document"],
             )
 
-        known = signature(tool.command, eval_str=True).parameters
-        taken = [_described(known[name]) for name in tool.parameters.split()]
-        call.__signature__ = Signature(taken)  # type: ignore[attr-defined]
+        command_parameters = signature(tool.command, eval_str=True).parameters
+        parameters = [_tool_parameter(command_parameters[name]) for name in tool.parameters.split()]
+        call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
         annotations = ToolAnnotations(
             read_only_hint=tool.is_read_only,
             destructive_hint=tool.is_destructive,
@@ -175,7 +173,7 @@ class McpServer(MCPServer[Any]):
 
         async def role(question: str | None = None) -> str:
             async def report(_step: str) -> None:
-                """Nobody waits for the steps of a prompt."""
+                """Do nothing: a client shows no steps of a prompt."""
 
             request = self._request._replace(name=name, arguments={"question": question})
             result = await self._caller.call(request, report)
@@ -186,18 +184,19 @@ class McpServer(MCPServer[Any]):
         self.add_prompt(Prompt.from_function(role, name, description=about))
 
 
-def _refusal(line: str) -> SessionMessage:
-    """Return the answer to a line that is no message; an error if it has no number to answer."""
+def _parse_error(line: str) -> SessionMessage:
+    """Return the answer to a line that is no message; raise an error if the line has no id."""
     number = json.loads(line)["id"]
-    str(number).encode()  # half a character cannot be answered
+    str(number).encode()  # raises an error for half a character, which cannot be sent back
     error = ErrorData(code=PARSE_ERROR, message="expected a message in JSON and Unicode")
     return SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=error))
 
 
-def _described(known: Parameter) -> Parameter:
-    """Return a parameter of a command as one of a tool."""
-    kind, declared = get_args(known.annotation)[:2]
-    is_text = str in (kind, *get_args(kind))
-    bounds = {"max_length": _LONGEST} if is_text else {"ge": declared.min, "le": declared.max}
-    words = ": ".join(filter(None, (declared.metavar, declared.help)))
-    return known.replace(annotation=Annotated[kind, Field(description=words, **bounds)])
+def _tool_parameter(parameter: Parameter) -> Parameter:
+    """Return a parameter of a command as a parameter of a tool."""
+    kind, declared = get_args(parameter.annotation)[:2]
+    bounds: dict[str, Any] = {"ge": declared.min, "le": declared.max}
+    if str in (kind, *get_args(kind)):
+        bounds = {"max_length": MAX_ARGUMENT_LENGTH}
+    description = ": ".join(filter(None, (declared.metavar, declared.help)))
+    return parameter.replace(annotation=Annotated[kind, Field(description=description, **bounds)])

@@ -1,10 +1,10 @@
-"""The tools and prompts of `drill mcp`, and the process that carries one of them out.
+"""The tools and prompts of `drill mcp`, and the process that runs one of them.
 
-`python -P -m grader.commands.mcp_tools` reads one request from standard input and writes lines of JSON: the
-steps of a long command, then the result. A tool is a command with some of its parameters. Its
-result is the document of `--json` and the page. The program keeps the rules, whatever a prompt
-says: nothing of a right solution comes before a pass or before the person gives up, and nothing of
-a part before it is asked.
+`python -P -m grader.commands.mcp_tools` reads one request from standard input and writes lines of
+JSON: the steps of a long command, then the result.  A tool is a command with some of its
+parameters.  Its result is the document of `--json` and the page.  The program itself keeps the
+rules: it shows nothing of a right solution before the person passes or gives up, and nothing of a
+part before it is asked.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ from grader.commands.options import SomeId, command_context, flag, now, option
 from grader.commands.workspaces import ResolvedDrill, resolve_drill
 from grader.model.errors import UsageError
 
-_PRIVATE = {"bank", "digest"}  # keys of documents that lead to the answers
+_PRIVATE_KEYS = {"bank", "digest"}  # of documents: they lead to the answers
 
 
 class Tool(NamedTuple):
     """A command that an assistant may call."""
 
     command: Callable[..., object]
-    parameters: str  # names of the command's parameters that it may give
+    parameters: str  # names of the command's parameters that an assistant may set
     about: str
     is_read_only: bool = False
     is_destructive: bool = False
 
     @property
     def name(self) -> str:
-        """Name of the tool: that of its command."""
+        """Name of the tool, which is the name of its command."""
         return self.command.__name__.strip("_")
 
 
@@ -65,11 +65,11 @@ class Request(NamedTuple):
     arguments: dict[str, Any]
     bank: str | None = None  # the value of --bank
     plain: bool = False  # whether --plain was given
-    files: Sequence[str] = ()  # files that may be graded wherever they are
+    files: Sequence[str] = ()  # files outside of drills that may be graded
 
 
 def main() -> None:
-    """Carry out the request on standard input; end when standard input does."""
+    """Run the request on standard input, and end when standard input ends."""
     sandbox.own_process = True
     gc.set_threshold(100_000)  # as for every command
     request = Request(**json.loads(sys.stdin.buffer.readline()))
@@ -79,7 +79,7 @@ def main() -> None:
 
 
 def _exit_at_end_of_input() -> None:
-    """End this process when the server closes the pipe or is gone."""
+    """End this process when the server closes the pipe or ends."""
     sys.stdin.buffer.read()
     os._exit(entrypoint.EXIT_INTERRUPTED)
 
@@ -90,25 +90,27 @@ def _send(content: dict[str, Any]) -> None:
 
 
 def to_json_line(content: dict[str, Any]) -> bytes:
-    """Return a line of JSON, in which half a character, as of a file's name, becomes a `?`."""
+    """Return a line of JSON; half a character, as in a file name, becomes `?`."""
     text = json.dumps(content, ensure_ascii=False)
     return text.encode("utf-8", "replace") + b"\n"
 
 
 def run_request(request: Request, doing: Callable[[str], None]) -> dict[str, Any]:
-    """Return the document and the page of a command; `doing` is called with each of its steps."""
+    """Return the document and the page of a command; `doing` gets each of its steps."""
     with output.record_output(doing, plain=request.plain) as recording:
         try:
             _call(request)
-        except Exception as fault:  # noqa: BLE001 - the assistant learns of every fault
+        except Exception as fault:  # noqa: BLE001 - every fault is reported to the assistant
             entrypoint.report_error(fault)
-    document = recording.document | {"at": now()}  # an assistant does not know the time
+    document = recording.document | {"at": now()}  # an assistant has no clock
     if recording.remarks and "error" not in document:
         document["remarks"] = recording.remarks.splitlines()
     text = json.dumps(document, allow_nan=False, default=os.fspath)
     public = json.loads(
         text,
-        object_hook=lambda content: {key: content[key] for key in content if key not in _PRIVATE},
+        object_hook=lambda content: {
+            key: content[key] for key in content if key not in _PRIVATE_KEYS
+        },
     )
     return {"document": public, "page": recording.page}
 
@@ -137,27 +139,30 @@ def grade(
     from grader.commands.grade import GradeHooks, grade_context, grade_file
     from grader.reports.grade import assistant_document, grade_page
 
-    here = command_context(ctx)
-    choice = resolve_drill(here, question)
-    parts = len(choice.question.spec.parts)
-    asked = here.parts_asked(choice.question)
-    path = None if file is None else _allowed(here, choice, file, files)
+    context = command_context(ctx)
+    drill = resolve_drill(context, question)
+    parts = len(drill.question.spec.parts)
+    asked_parts = context.parts_asked(drill.question)
+    path = None if file is None else _check_allowed(context, drill, file, files)
     with output.show_status() as doing:
         hooks = GradeHooks(doing, lambda _answers: yes)
-        graded = grade_file(here, question, file=path, explain=False, hooks=hooks)
+        graded = grade_file(context, question, file=path, explain=False, hooks=hooks)
     passed = graded.report.parts_passed
-    if asked <= passed < parts:  # also if it is no try: the next part is not asked yet
+    if asked_parts <= passed < parts:  # also if it is no try: the next part is not asked yet
         graded = graded._replace(next_part=passed + 1)
-    seen = grade_context(graded, here.now())
-    output.emit_json(json=True, **assistant_document(graded.report, seen))
-    output.show_page(grade_page(graded.report, seen), rows=seen.rows)
+    page_context = grade_context(graded, context.now())
+    output.emit_json(json=True, **assistant_document(graded.report, page_context))
+    output.show_page(grade_page(graded.report, page_context), rows=page_context.rows)
 
 
-def _allowed(here: Context, choice: ResolvedDrill, file: str, named: Sequence[str]) -> Path:
-    """Return a file that may be graded: one in the drill's folder, or one that was named."""
-    own = choice.workspace and os.path.realpath(choice.workspace.folder)
-    path = Path(os.path.realpath(Path(own or here.current_folder(), file.replace("\0", "?"))))
-    if str(path) in named or (own and path.is_relative_to(own)):
+def _check_allowed(
+    context: Context, drill: ResolvedDrill, file: str, allowed_files: Sequence[str]
+) -> Path:
+    """Return the path of a file in the drill's folder or an allowed one; UsageError for others."""
+    own_folder = drill.workspace and os.path.realpath(drill.workspace.folder)
+    folder = own_folder or context.current_folder()
+    path = Path(os.path.realpath(Path(folder, file.replace("\0", "?"))))
+    if str(path) in allowed_files or (own_folder and path.is_relative_to(own_folder)):
         return path
     raise UsageError(
         f"{file}: expected a file in the folder of the drill that was started",
@@ -169,26 +174,26 @@ def _show_role(ctx: typer.Context, name: str, question: str | None = None) -> No
     """Show the text of a prompt, with the question as far as it is asked."""
     from grader.reports.question import question_markdown
 
-    here = command_context(ctx)
-    choice = resolve_drill(here, question)
-    more = _passed_file(here, choice) if name == "reviewer" else ""
-    shown = question_markdown(choice.question, parts=here.parts_asked(choice.question))
-    output.emit_json(json=True, text=f"{mcp_prompts.ROLES[name].text}\n{shown}{more}")
+    context = command_context(ctx)
+    drill = resolve_drill(context, question)
+    file = _passed_file(context, drill) if name == "reviewer" else ""
+    shown = question_markdown(drill.question, parts=context.parts_asked(drill.question))
+    output.emit_json(json=True, text=f"{mcp_prompts.ROLES[name].text}\n{shown}{file}")
 
 
-def _passed_file(here: Context, choice: ResolvedDrill) -> str:
+def _passed_file(context: Context, drill: ResolvedDrill) -> str:
     """Return the person's file as Markdown; UsageError before a pass."""
-    if not here.progress(choice.question).passed:
+    if not context.progress(drill.question).passed:
         raise UsageError(
-            f"{choice.typed_name} is not passed yet, and a review tells what is wrong",
-            hint=f"Next: drill grade{choice.drill_argument}",
+            f"{drill.typed_name} is not passed yet, and a review tells what is wrong",
+            hint=f"Next: drill grade{drill.drill_argument}",
         )
-    path = choice.require_workspace().submission
+    path = drill.require_workspace().submission
     code = files.read_submission(path).decode("utf-8", "replace")
     return f"\n## {path.name}\n\n```python\n{code}```\n"
 
 
-# Parameters that show more than the person has reached are left out, such as --all and --full.
+# Options that show later parts or solutions are left out, such as --all and --full.
 TOOLS = (
     Tool(
         questions.list_,
