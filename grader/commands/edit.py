@@ -1,4 +1,4 @@
-"""`drill edit`, and how a person's editor is opened for other commands."""
+"""`drill edit`, and the person's editor for other commands."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def edit(
     """Open your file in your editor, and wait for it."""
     from grader.commands.workspaces import resolve_drill
 
-    choice = resolve_drill(command_context(ctx), question)
-    open_editor(choice.require_workspace().submission, editor)
+    drill = resolve_drill(command_context(ctx), question)
+    open_editor(drill.require_workspace().submission, editor)
     output.write_next_steps(
-        f"drill grade{choice.drill_argument}", f"drill watch{choice.drill_argument}"
+        f"drill grade{drill.drill_argument}", f"drill watch{drill.drill_argument}"
     )
 
 
 def open_editor(path: Path, command: str | None = None) -> None:
-    """Open a file in an editor, whose name may have options, and wait until that is closed."""
+    """Open a file in an editor and wait until it is closed; the command may have options."""
     import subprocess
 
     command = command or os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
@@ -40,9 +40,9 @@ def open_editor(path: Path, command: str | None = None) -> None:
         )
     output.flush()
     shell = ["/bin/sh", "-c", f'{command} "$@"', command, str(path)]
-    # Started first: a process inherits the signals that are ignored.
-    with subprocess.Popen(shell) as child, output.interrupts_ignored():  # they are the editor's
-        status = child.wait()
+    # The editor handles Ctrl-C.  It starts first, because a process inherits ignored signals.
+    with subprocess.Popen(shell) as process, output.interrupts_ignored():
+        status = process.wait()
     if status:
         raise UsageError(
             f"the editor {command} ended with status {status}; {path.name} is as it left it",

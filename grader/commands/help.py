@@ -1,4 +1,4 @@
-"""`drill help`: what does not stand in the help of one command."""
+"""`drill help`: topics, and the help of a command."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def help_(
         command = root.command
         info = root
         for word in words:
-            below = getattr(command, "commands", {})
-            if word not in below:
-                near = did_you_mean(word, [*below, *_topics()])
-                wanted = f"a command, or {', '.join(_topics())}"
-                raise UsageError(f"help: expected {wanted}, found {word!r}{near}")
-            command = below[word]
+            subcommands = getattr(command, "commands", {})
+            if word not in subcommands:
+                suggestion = did_you_mean(word, [*subcommands, *_topics()])
+                expected = f"a command, or {', '.join(_topics())}"
+                raise UsageError(f"help: expected {expected}, found {word!r}{suggestion}")
+            command = subcommands[word]
             info = type(info)(command, parent=info, info_name=word)
         output.write(command.get_help(info))

@@ -1,6 +1,6 @@
-"""A question in a notebook: read it, grade what a cell defines, ask for a hint.
+"""A question in a notebook: its text, grades of functions in cells, and hints.
 
-Nothing is recorded here, and no grade counts as an attempt: that is what `drill start` is for.
+Nothing is recorded, and no grade counts as an attempt.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ from grader.reports.question import question_page as part_page
 from grader.reports.text_layout import WIDEST, without_styles
 from grader.sandbox import Closeable
 
-_NAME = "notebook"  # of a file that is none
-_SOURCES = (FunctionType, type)
+_FILE_NAME = "notebook"  # of an answer that is no file
+_WITH_SOURCE = (FunctionType, type)
 _CONSTANTS = (bool, int, str)
 
 
@@ -54,10 +54,10 @@ class NotebookPage:
     """Blocks that a notebook shows as HTML, and anything else as text."""
 
     def __init__(self, blocks: Iterable[Block]) -> None:
-        self._all = tuple(blocks)
+        self._own_blocks = tuple(blocks)
 
     def _blocks(self) -> Sequence[Block]:
-        return self._all
+        return self._own_blocks
 
     def __repr__(self) -> str:
         lines = (without_styles(line).rstrip() for line in render_terminal(self._blocks(), WIDEST))
@@ -71,38 +71,38 @@ class NotebookPage:
 
 
 class NotebookGrade(NotebookPage):
-    """What came of a grade: all that its report has, shown as the page of it."""
+    """Result of a grade, shown as its page; it has all attributes of its report."""
 
-    def __init__(self, report: Report, around: GradeContext) -> None:
-        super().__init__(grade_page(report, around))
+    def __init__(self, report: Report, context: GradeContext) -> None:
+        super().__init__(grade_page(report, context))
         self.report = without_expected_values(report)
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever a report has
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any attribute of a report
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self.report, name)
 
 
 class OpenQuestion(NotebookPage, Closeable):
-    """A question to read, to try and to be graded at, as often as wanted.
+    """A question in a notebook, which grades any number of answers.
 
-    It shows what is asked so far: part 1, and the next one when a grade passes those before it.
-    Processes start with the first grade and stay ready until it is closed, collected or left.
+    It shows part 1, and the next part when a grade passes the parts before it.  Processes start
+    with the first grade and end when the question is closed, collected or left.
     """
 
     def __init__(self, question: Question) -> None:
         """Open a question of a bank."""
         self.question = question
-        self._asked = 1
-        self._hints = 0
-        self._passed = b""  # the file that passed the part before
+        self._asked_part = 1
+        self._hints_shown = 0
+        self._passed_file = b""  # the file that passed the part before
         self._session: GradingSession | None = None
 
     def __dir__(self) -> list[str]:
         return ["close", "grade", "hint", "part", "question", "starter"]
 
     def _blocks(self) -> Sequence[Block]:
-        return tuple(question_blocks(self.question, self._asked, alone=True))
+        return tuple(question_blocks(self.question, self._asked_part, alone=True))
 
     @property
     def starter(self) -> str:
@@ -110,154 +110,188 @@ class OpenQuestion(NotebookPage, Closeable):
         return self.question.without_leading_blank_lines(self.question.starter).decode()
 
     def part(self, number: int) -> NotebookPage:
-        """Return one part of the question, asked yet or not."""
+        """Return one part of the question, even if it is not asked yet."""
         last = len(self.question.spec.parts)
         if not 0 < number <= last:
             raise UsageError(f"part: expected a number from 1 to {last}, found {number}")
         return NotebookPage(part_page(self.question, number, ()))
 
     def hint(self, number: int | None = None) -> NotebookPage:
-        """Return the next hint of the part that is asked now, or hint `number` of it."""
-        hints = self.question.spec.parts[self._asked - 1].hints
-        one = self._hints + 1 if number is None else number
-        if not 0 < one <= len(hints):
-            return NotebookPage(
-                [Paragraph(f"Part {self._asked} has no hint {one}, only {len(hints)}.")]
-            )
-        self._hints = max(self._hints, one)
-        return NotebookPage([Item(hints[one - 1], str(one))])
+        """Return the next hint of the current part, or its hint `number`."""
+        hints = self.question.spec.parts[self._asked_part - 1].hints
+        if number is None:
+            number = self._hints_shown + 1
+        if not 0 < number <= len(hints):
+            text = f"Part {self._asked_part} has no hint {number}, only {len(hints)}."
+            return NotebookPage([Paragraph(text)])
+        self._hints_shown = max(self._hints_shown, number)
+        return NotebookPage([Item(hints[number - 1], str(number))])
 
     def grade(self, *answer: Any, seed: int | None = None) -> NotebookGrade:  # noqa: ANN401
         """Grade an answer.
 
         Args:
-            answer: The text of a file, its bytes or its Path; or functions and classes, which bring
-                along what they use of their notebook; or, where answers are asked for, a dict.
-            seed: From which the inputs are drawn; a fresh one when None, which the report has. One
-                that draws other numbers than the question shows is refused.
+            answer: The text of a file, its bytes or its Path; or functions and classes, with the
+                parts of the notebook that they use; or a dict, if the question asks for answers.
+            seed: Draws the inputs; by default a fresh one, which the report has.  It must draw the
+                numbers that the question shows.
 
-        UsageError where there is no source of it, or torch is needed and not installed.
+        UsageError if the source of a function is not there, or torch is needed and not installed.
         """
         require_torch(self.question)
-        file, name = self._file(answer)
+        file, name = self._answer_file(answer)
         seed = choose_seed(self.question, seed)
         if self._session is None:
             self._session = GradingSession(self.question)
             weakref.finalize(self, self._session.close)
         try:
-            options = GradeOptions(explain_starter=False, passed_version=self._passed)
+            options = GradeOptions(explain_starter=False, passed_version=self._passed_file)
             report = self._session.grade(file, seed=seed, filename=name, options=options)
-        except KeyboardInterrupt:  # in the middle of what processes say
+        except KeyboardInterrupt:  # perhaps in the middle of a message
             self.close()
             raise
-        before = self._asked
+        return self._show_grade(report, file, name)
+
+    def _show_grade(self, report: Report, file: bytes, name: str) -> NotebookGrade:
+        """Return the page of a grade; ask the next part if the current one passed."""
+        asked_part = self._asked_part
         parts = len(self.question.spec.parts)
-        same = bool(self._passed) and report.unchanged and report.parts_passed == before - 1
-        report = replace(report, unchanged=report.unchanged and not same)
-        self._asked = max(before, min(report.parts_passed + 1, parts))
-        new = self._asked if self._asked > before and report.parts_passed < parts else 0
-        self._hints = 0 if new else self._hints
-        self._passed = file if new else self._passed
-        request = (BlankLine(), *part_page(self.question, new, ())) if new else ()
-        written = derivation_blocks(self.question, report, file)
-        since = before - 1 if same else 0
-        around = GradeContext(
-            name, asked_part=new, request=request, answer_blocks=written, unchanged_since=since
+        unchanged_since = 0
+        if self._passed_file and report.unchanged and report.parts_passed == asked_part - 1:
+            unchanged_since = asked_part - 1
+            report = replace(report, unchanged=False)
+        self._asked_part = max(asked_part, min(report.parts_passed + 1, parts))
+        new_part = 0
+        request: tuple[Block, ...] = ()
+        if asked_part <= report.parts_passed < parts:
+            new_part = self._asked_part
+            self._hints_shown = 0
+            self._passed_file = file
+            request = (BlankLine(), *part_page(self.question, new_part, ()))
+        context = GradeContext(
+            name,
+            asked_part=new_part,
+            request=request,
+            answer_blocks=derivation_blocks(self.question, report, file),
+            unchanged_since=unchanged_since,
         )
-        return NotebookGrade(report, around)
+        return NotebookGrade(report, context)
 
     def close(self) -> None:
-        """End the processes; the next grade starts others."""
+        """End the processes; the next grade starts new ones."""
         if self._session:
             self._session.close()
         self._session = None
 
-    def _file(self, answer: tuple[Any, ...]) -> tuple[bytes, str]:
-        """The file that an answer is, and its name."""
+    def _answer_file(self, answer: tuple[Any, ...]) -> tuple[bytes, str]:
+        """Return an answer as the content of a file, and the name of the file."""
         form = forms.form_of(self.question.spec)
         match answer:
             case (Path() as path,):
                 return read_submission(path), path.name
             case (bytes() as file,):
-                return file, _NAME
+                return file, _FILE_NAME
             case (str() as text,):
                 if "\n" not in text and text.endswith((".py", ".txt")):
                     raise UsageError(f"grade: for a file, pass Path({text!r})")
-                return text.encode("utf-8", "surrogatepass"), _NAME
+                return text.encode("utf-8", "surrogatepass"), _FILE_NAME
             case (Mapping() as answers,) if form.is_text:
-                return self._answers(answers), _NAME
-        if form.is_text or not answer or not all(isinstance(one, _SOURCES) for one in answer):
-            wanted = "a dict of answers" if form.is_text else "functions and classes"
-            found = ", ".join(type(one).__name__ for one in answer) or "nothing"
-            raise UsageError(f"grade: expected text, bytes, a Path or {wanted}, found {found}")
-        return source_text(answer).encode("utf-8", "surrogatepass"), _NAME
+                return self._answers_file(answers), _FILE_NAME
+        have_source = bool(answer) and all(isinstance(value, _WITH_SOURCE) for value in answer)
+        if form.is_text or not have_source:
+            expected = "a dict of answers" if form.is_text else "functions and classes"
+            types = ", ".join(type(value).__name__ for value in answer) or "nothing"
+            raise UsageError(f"grade: expected text, bytes, a Path or {expected}, found {types}")
+        return source_text(answer).encode("utf-8", "surrogatepass"), _FILE_NAME
 
-    def _answers(self, answers: Mapping[Any, Any]) -> bytes:
-        """A file of answers; what is not among them stays open, as the starter has it."""
-        lines = dict.fromkeys(re.findall(r"(?m)^(\S+) = \?$", self.starter), "?")
-        for name, value in answers.items():
-            key = "".join(str(name).split())
-            key = next((line for line in lines if line.partition("[")[0] == key), key)
-            lines[key] = " ".join(str(value).split())
-        return "".join(f"{name} = {value}\n" for name, value in lines.items()).encode()
+    def _answers_file(self, answers: Mapping[Any, Any]) -> bytes:
+        """Return a file of answers; other answers stay open, as in the starter."""
+        open_names = re.findall(r"(?m)^(\S+) = \?$", self.starter)
+        values = dict.fromkeys(open_names, "?")
+        for answer_name, value in answers.items():
+            key = "".join(str(answer_name).split())
+            full_names = [name for name in values if name.partition("[")[0] == key]
+            values[full_names[0] if full_names else key] = " ".join(str(value).split())
+        return "".join(f"{name} = {value}\n" for name, value in values.items()).encode()
 
 
 def source_text(objects: Iterable[Any]) -> str:
-    """Return the source of functions and classes, behind what they use of their own module.
+    """Return the source of functions and classes, after everything they use of their own module.
 
-    UsageError where the source of one of them cannot be had.
+    UsageError if the source of one of them cannot be read.
     """
-    heads: dict[str, None] = {}
-    bodies: dict[int, str] = {}  # by identity; empty while it is looked into
-
-    def add(one: Any) -> None:  # noqa: ANN401
-        source = textwrap.dedent(_source(one))
-        bodies[id(one)] = ""
-        known = vars(sys.modules[one.__module__])
-        tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-        names = {token.string for token in tokens if not token.string.startswith("__")}
-        for name in sorted(known.keys() & names):
-            value = known[name]
-            called = getattr(known[name], "__name__", None)
-            home = getattr(value, "__module__", None) or type(value).__module__
-            if isinstance(value, ModuleType):
-                heads[f"import {called} as {name}"] = None
-            elif isinstance(value, float):  # infinity, too, and one of numpy's
-                heads[f"{name} = float('{float(value)!r}')"] = None
-            elif isinstance(value, _CONSTANTS):
-                heads[f"{name} = {value!r}"] = None
-            elif called and home != one.__module__:
-                heads[f"from {home} import {called} as {name}"] = None
-            elif isinstance(inspect.unwrap(value), _SOURCES) and id(value) not in bodies:
-                with suppress(OSError, TypeError):
-                    add(value)
-        del bodies[id(one)]
-        bodies[id(one)] = source  # behind what it uses
-
-    for one in objects:
-        if one.__name__ == "<lambda>":
+    sources = _Sources()
+    for value in objects:
+        if value.__name__ == "<lambda>":
             raise UsageError("grade: a lambda has no source of its own; write it with def")
         try:
-            if id(one) not in bodies:
-                add(one)
+            sources.add(value)
         except (OSError, TypeError) as fault:
             raise UsageError(
-                f"grade: the source of {one.__name__} cannot be had; pass its code as text"
+                f"grade: the source of {value.__name__} cannot be had; pass its code as text"
             ) from fault
-    return "\n".join([*sorted(heads), *bodies.values()])
+    return "\n".join([*sorted(sources.heads), *sources.bodies.values()])
 
 
-def _source(one: Any) -> str:  # noqa: ANN401
-    """The source of a function, or of a class that may be a cell's: OSError or TypeError."""
+class _Sources:
+    """The sources of functions and classes, with the names of their modules that they use."""
+
+    def __init__(self) -> None:
+        self.heads: set[str] = set()  # imports and constants
+        self.bodies: dict[int, str] = {}  # by identity; empty while the names in it are added
+
+    def add(self, function: Any) -> None:  # noqa: ANN401 - or a class
+        """Add a function or a class after everything it uses."""
+        if id(function) in self.bodies:
+            return
+        source = textwrap.dedent(_read_source(function))
+        self.bodies[id(function)] = ""
+        tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+        names = {token.string for token in tokens if not token.string.startswith("__")}
+        module_values = vars(sys.modules[function.__module__])
+        for name in sorted(module_values.keys() & names):
+            self._add_name(name, module_values[name], function.__module__)
+        del self.bodies[id(function)]  # so that it comes after what it uses
+        self.bodies[id(function)] = source
+
+    def _add_name(self, name: str, value: Any, module: str) -> None:  # noqa: ANN401
+        """Add a name of a module."""
+        own_name = getattr(value, "__name__", None)
+        home = getattr(value, "__module__", None) or type(value).__module__
+        if isinstance(value, ModuleType):
+            self.heads.add(f"import {own_name} as {name}")
+        elif isinstance(value, float):  # also infinity and floats of numpy
+            self.heads.add(f"{name} = float('{float(value)!r}')")
+        elif isinstance(value, _CONSTANTS):
+            self.heads.add(f"{name} = {value!r}")
+        elif own_name and home != module:
+            self.heads.add(f"from {home} import {own_name} as {name}")
+        elif isinstance(inspect.unwrap(value), _WITH_SOURCE):
+            with suppress(OSError, TypeError):
+                self.add(value)
+
+
+def _read_source(function: Any) -> str:  # noqa: ANN401 - or a class
+    """Return the source of a function or class, of a cell too; raise OSError or TypeError."""
     try:
-        return inspect.getsource(one)
+        return inspect.getsource(function)
     except (OSError, TypeError):
-        for member in vars(one).values() if isinstance(one, type) else ():
-            code = getattr(inspect.unwrap(member), "__code__", None)
-            lines = linecache.getlines(code.co_filename) if code else []
-            begins = re.compile(rf"class {one.__name__}\b")
-            for at in [at for at, line in enumerate(lines) if begins.match(line)]:
-                while at and lines[at - 1].startswith("@"):
-                    at -= 1
-                return "".join(inspect.getblock(lines[at:]))
-        raise
+        source = _class_source(function) if isinstance(function, type) else ""
+        if not source:
+            raise
+        return source
+
+
+def _class_source(cls: type) -> str:
+    """Return the source of a class of a cell, found by its methods; empty if there is none."""
+    class_line = re.compile(rf"class {cls.__name__}\b")
+    for member in vars(cls).values():
+        code = getattr(inspect.unwrap(member), "__code__", None)
+        lines = linecache.getlines(code.co_filename) if code else []
+        for number, line in enumerate(lines):
+            if class_line.match(line):
+                first = number
+                while first and lines[first - 1].startswith("@"):
+                    first -= 1
+                return "".join(inspect.getblock(lines[first:]))
+    return ""
