@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from grader.reports.blocks import Block
 
 _STATES = ("MISSING", "WEAK", "")  # in the order of the page
-_MAX_TORCH_SECONDS = 60  # a cold import of torch from a slow disk takes half a minute
+_TORCH_SECONDS = 60  # a cold import of torch from a slow disk takes half a minute
 _ASK_TORCH = """
 import torch
 names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
@@ -95,10 +95,10 @@ def _torch() -> MachineFinding:
     command = [sys.executable, "-I", "-c", _ASK_TORCH]
     try:
         gpu_names = subprocess.check_output(
-            command, stderr=subprocess.PIPE, text=True, timeout=_MAX_TORCH_SECONDS
+            command, stderr=subprocess.PIPE, text=True, timeout=_TORCH_SECONDS
         )
     except subprocess.TimeoutExpired:
-        fault = f"did not load within {_MAX_TORCH_SECONDS} s"
+        fault = f"did not load within {_TORCH_SECONDS} s"
     except subprocess.CalledProcessError as error:
         fault = f"does not load: {(error.stderr.strip() or str(error)).splitlines()[-1]}"
     else:
