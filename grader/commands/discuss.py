@@ -22,6 +22,7 @@ from grader.records import progress
 
 if TYPE_CHECKING:
     from grader.model.spec import FollowUp
+    from grader.reports.blocks import Block
 
 MAX_ANSWER_LENGTH = 10_000  # characters of an answer that are recorded
 _POINT_OF_ANSWER = "What our answer says."  # the key point of an answer that lists none
@@ -194,7 +195,7 @@ def discuss(
             _judge_and_show(context, discussion, state, answer)
         output.write_next_steps(command)
     elif all_ or not can_ask:
-        blocks = []
+        blocks: list[Block] = []
         for state in sorted(states, key=lambda state: (state.part, state.number)):
             name = f"{state.part}.{state.number}"
             blocks += page.list_item_blocks(state.follow_up, name, state.verdict)

@@ -58,8 +58,8 @@ def readiness_text(ctx: Context, findings: Sequence[MachineFinding]) -> str:
     missing = {finding.name for finding in findings if finding.state == "MISSING"}
     if "isolation" in missing:
         return "Ready for nothing: no worker can be started."
-    ready = []
-    not_ready = []
+    ready: list[str] = []
+    not_ready: list[str] = []
     for library in ("numpy", "torch"):
         count = sum(header.torch == (library == "torch") for header in headers)
         if count:
