@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib
 import re
 import sys
 from collections.abc import Collection, Iterator
@@ -325,3 +326,27 @@ def class_names() -> dict[str, list[str]]:
 
 def test_a_class_name_has_one_meaning() -> None:
     assert {name: places for name, places in class_names().items() if len(places) > 1} == {}
+
+
+def test_the_script_of_torch_versions_names_what_exists() -> None:
+    """No type checker reads it, because its name has no ending."""
+    script = ast.parse((ROOT / ".ci" / "torch-versions").read_text(encoding="utf-8"))
+    imported_objects = {
+        alias.name: getattr(importlib.import_module(node.module), alias.name, None)
+        or importlib.import_module(f"{node.module}.{alias.name}")
+        for node in ast.walk(script)
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("grader")
+        for alias in node.names
+    }
+    used = {
+        (node.value.id, node.attr)
+        for node in ast.walk(script)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    }
+    missing = {
+        (name, attribute)
+        for name, attribute in used
+        if name in imported_objects and not hasattr(imported_objects[name], attribute)
+    }
+    assert imported_objects
+    assert missing == set()
