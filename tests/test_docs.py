@@ -34,7 +34,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FORMAT = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
 KEYS = (ROOT / "docs" / "keys.md").read_text(encoding="utf-8")
-KINDS = [registry.kind_named(name).keys for name in registry.KINDS]
+KINDS = [registry.kind_named(name).check_model for name in registry.KINDS]
 
 
 @dataclass(frozen=True, slots=True)

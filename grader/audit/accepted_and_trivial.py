@@ -330,7 +330,7 @@ def _equals_reference(evaluation: Evaluation) -> bool:
     try:
         for check in evaluation.question.spec.checks:
             for case in evaluation.cases_of(check):
-                results = evaluation.submission_outcome(check.run, case).values
+                results = evaluation.subject_outcome(check.run, case).values
                 for name, value in results.items():
                     expected = evaluation.reference_outcome(check.run, case).values[name]
                     if not same_value(value, expected, case.dtype):

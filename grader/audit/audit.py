@@ -43,9 +43,9 @@ from grader.explain.components import Failure
 from grader.explain.idea_matching import diagnose
 from grader.explain.session import GradingSession
 from grader.grading.bank_programs import program_file
-from grader.grading.determinism import require_deterministic
 from grader.grading.evaluation import BankProgramError
 from grader.grading.kinds import registry
+from grader.grading.reruns import require_deterministic
 from grader.grading.submission import LOG_SEED, run_experiment
 from grader.model.audit import (
     AcceptedSolutionResult,
@@ -361,7 +361,7 @@ def _rerun_reference(session: GradingSession, seed: int) -> None:
         "again", [session.question.reference], seed, called="the reference"
     )
     for _ in range(2):
-        require_deterministic(evaluation, evaluation.submission)
+        require_deterministic(evaluation, evaluation.subject)
 
 
 def _run_all_checks(session: GradingSession, program: AuditedProgram, seed: int) -> SeedResult:

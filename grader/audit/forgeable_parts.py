@@ -173,11 +173,11 @@ def _failing_cases(
 ) -> set[str]:
     """Return the cases on which some check of a run does not pass the given results."""
     run = checks[0].run
-    forged = evaluation.with_submission(evaluation.submission)
+    forged = evaluation.with_subject(evaluation.subject)
     for name, results in results_by_case.items():
         case = evaluation.cases[name]
         compared = _judged_results(evaluation, run, case, results)
-        forged.plant_outcome(run, case, Outcome(dict(compared)))
+        forged.override_outcome(run, case, Outcome(dict(compared)))
 
     failing = set[str]()
     for check in checks:
@@ -237,7 +237,7 @@ def _corrected_results(
     """Return a wrong program's results, corrected wherever the recorded ones are right."""
     results = dict[str, Any]()
     with contextlib.suppress(ProgramError, WorkerError):  # it may lack a function
-        results = dict(_own_results(evaluation, evaluation.submission, run, case))
+        results = dict(_own_results(evaluation, evaluation.subject, run, case))
     recorded_outcome = Outcome(dict(recorded))
     right_results = _own_results(evaluation, evaluation.reference, run, case)
     for name, right in right_results.items():

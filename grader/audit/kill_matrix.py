@@ -151,7 +151,7 @@ def result_of_check(evaluation: Evaluation, check: Check, *, timed: bool = False
         return CheckResult(check.id, check.kind, Verdict.SKIPPED, "not run", stretch=check.stretch)
     question = evaluation.question
     evaluation.parts_asked = question.spec.part_of(check.id)
-    submission = evaluation.submission
+    submission = evaluation.subject
     called = {name: name for name in question.functions_called_by_runs({check.run})}
     # A stub is run, so that its author sees what it raises.
     loaded = submission.loaded._replace(stubs=()) if submission.loaded else None
@@ -233,7 +233,7 @@ def always_raised(
 def _raises(evaluation: Evaluation, run: str, case: str) -> bool:
     """Return True if a program raises on a case, for another reason than a lack of memory."""
     try:
-        evaluation.submission_outcome(run, evaluation.cases[case])
+        evaluation.subject_outcome(run, evaluation.cases[case])
     except ProgramError as error:
         return error.raised is not None and not error.is_out_of_memory
     except WorkerError:

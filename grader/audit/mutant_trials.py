@@ -291,7 +291,7 @@ class _MutantTrier:
         if not killers:
             if because is not None:
                 return MutantTrial(mutant, MutantFate.EXPLAINED, because=because)
-            return self._search_for(mutant, evaluation.submission)
+            return self._search_for(mutant, evaluation.subject)
         first_seed, killer = next(iter(killers.items()))
         self.kills[killer] += 1
         if not passing_seeds:
@@ -327,9 +327,9 @@ class _MutantTrier:
         """
         for factor in PATIENCE_FACTORS:
             evaluation = self.session.evaluate_bank_program(MUTANT_NAME, [source], seed)
-            evaluation.submission.call_seconds = factor * self.call_seconds
+            evaluation.subject.call_seconds = factor * self.call_seconds
             kill = self._find_kill(evaluation, likely_killer)
-            if not isinstance(evaluation.submission.worker.failure, LimitExceeded):
+            if not isinstance(evaluation.subject.worker.failure, LimitExceeded):
                 break
         return evaluation, kill
 

@@ -107,7 +107,7 @@ def _known_keys(model: type[BaseModel], loc: tuple[str | int, ...]) -> list[str]
     for step in loc[:-1]:
         fields = [info for parent in models for key, info in _fields(parent) if key == step]
         if step in registry.KINDS:  # the name of a member of the union of checks
-            models = [registry.kind_named(str(step)).keys]
+            models = [registry.kind_named(str(step)).check_model]
         elif fields:
             models = [child for info in fields for child in _models_in(info.annotation)]
     keys = [key for parent in models for key, _ in _fields(parent)]

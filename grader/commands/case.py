@@ -25,6 +25,7 @@ from grader.commands.options import (
 )
 from grader.commands.workspaces import ResolvedDrill, resolve_drill
 from grader.model.errors import BankError, UsageError, did_you_mean
+from grader.model.limits import MAX_SCRIPT_BYTES
 from grader.reports import text_layout
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 CASES_FOLDER = "cases"
 MAX_SCRIPT_LINES = 16  # on the page; the file has them all
-
-MAX_SCRIPT_SIZE = 10_000_000  # bytes of an old script of a case, which may have been edited
 
 
 def _read_cases(
@@ -206,7 +205,7 @@ def _save_script(
         files.refuse_link(folder)
         folder.mkdir(exist_ok=True)
         if path.exists():
-            old_text = read_regular_file(path, MAX_SCRIPT_SIZE)[0]
+            old_text = read_regular_file(path, MAX_SCRIPT_BYTES)[0]
             if old_text != script.text.encode():  # it may have been edited
                 copy = files.keep_copy(path, old_text, "before")
         for file, content in script.files(path.stem).items():

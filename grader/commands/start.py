@@ -28,13 +28,12 @@ from grader.commands.workspaces import (
     resolve_drill,
 )
 from grader.model.errors import UsageError
+from grader.model.limits import MAX_QUESTION_FILE_BYTES
 from grader.model.question import Header, Question
 from grader.records import progress
 
 if TYPE_CHECKING:
     from grader.forms.base import Form
-
-MAX_QUESTION_FILE_SIZE = 1 << 20  # bytes of a QUESTION.md that is compared
 
 
 class StartResult(NamedTuple):
@@ -207,7 +206,7 @@ def write_question(
     path = folder / QUESTION_FILE
     old_content = b""
     with suppress(OSError):
-        old_content = read_regular_file(path, MAX_QUESTION_FILE_SIZE)[0]
+        old_content = read_regular_file(path, MAX_QUESTION_FILE_BYTES)[0]
     numbers = range(1, len(question.spec.parts) + 1)
     versions = [
         question_markdown(version, parts=parts).encode()

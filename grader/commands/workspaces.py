@@ -23,6 +23,7 @@ from grader import bank
 from grader.bank.bank_files import read_regular_file
 from grader.commands.context import Context
 from grader.model.errors import UsageError
+from grader.model.limits import MAX_MARKER_BYTES
 from grader.model.question import Question
 from grader.records import interviews
 from grader.records.events import to_storable
@@ -32,8 +33,6 @@ MARKER_FILE = ".drill"
 QUESTION_FILE = "QUESTION.md"
 SUBMISSION_FILE = "submission.py"
 ANSWERS_FILE = "answers.txt"
-
-MAX_MARKER_SIZE = 10_000  # bytes of `.drill`
 
 
 class Workspace(NamedTuple):
@@ -66,7 +65,7 @@ class Workspace(NamedTuple):
 def read_workspace(folder: Path) -> Workspace | None:
     """Return the workspace in a folder; None if it has no marker that drill start wrote."""
     try:
-        text, status = read_regular_file(folder / MARKER_FILE, MAX_MARKER_SIZE)
+        text, status = read_regular_file(folder / MARKER_FILE, MAX_MARKER_BYTES)
     except (OSError, UsageError):
         return None  # a folder that cannot be read is not ours
     if status.st_uid != os.geteuid():

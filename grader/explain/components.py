@@ -172,7 +172,7 @@ def observe_component(evaluation: Evaluation, component: Component, case: str) -
             if check is not None:
                 trial = CaseTrial(evaluation, check, evaluation.cases[case])
                 return registry.kind_named(check.kind).observe(trial)
-            outcome = evaluation.submission_outcome(component.run, evaluation.cases[case])
+            outcome = evaluation.subject_outcome(component.run, evaluation.cases[case])
             value = outcome.values.get(component.name)
             return _array_dtype(value) if component.is_dtype else value
         except ProgramError as error:
@@ -180,7 +180,7 @@ def observe_component(evaluation: Evaluation, component: Component, case: str) -
         except WorkerError as error:
             return f"{_FAULT_PREFIX}stopped: {error}"
 
-    return evaluation.remember(("observed", component, case), observe, evaluation.submission)
+    return evaluation.remember(("observed", component, case), observe, evaluation.subject)
 
 
 def _array_dtype(value: Value) -> str:
@@ -307,7 +307,7 @@ def _in_lower_precision(value: Value, other: Value) -> tuple[Value, Value]:
 def wrong_results_before_failure(evaluation: Evaluation, run: str, case: CaseRecipe) -> str:
     """Return a sentence on a wrong result that the raising step uses; empty if there is none."""
     try:
-        evaluation.submission_outcome(run, case)
+        evaluation.subject_outcome(run, case)
     except ProgramError as error:
         raising_step = error.step
     else:
@@ -345,11 +345,11 @@ def result_despite_failure(
         drawn = evaluation.inputs(case, run)
         inputs = {name: drawn[name] for name in run_inputs(steps)}
         try:
-            return evaluation.submission.run(steps, inputs, [result])
+            return evaluation.subject.run(steps, inputs, [result])
         except ProgramError:
             return None
 
-    return evaluation.remember(("up to", run, case.name, result), ask, evaluation.submission)
+    return evaluation.remember(("up to", run, case.name, result), ask, evaluation.subject)
 
 
 # -- the cells in which a submission is wrong -----------------------------------------------------
@@ -417,7 +417,7 @@ class Failure:
         if self.has_no_result(cell):
             return True
         recipe = submission.cases[case]
-        outcome = submission.submission_outcome(component.run, recipe)
+        outcome = submission.subject_outcome(component.run, recipe)
         mismatch = find_mismatch(submission, component.run, recipe, component.name, outcome)
         return mismatch is not None
 

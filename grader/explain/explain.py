@@ -43,8 +43,8 @@ from grader.explain.rules import (
     propose_rules,
     rules_holding_on,
 )
-from grader.grading.determinism import depends_on_earlier_calls
 from grader.grading.evaluation import BankProgramError, Evaluation
+from grader.grading.reruns import depends_on_earlier_calls
 from grader.model.limits import EXTRA_CALL_SECONDS
 from grader.model.number_format import format_count, join_words
 from grader.model.report import (
@@ -81,7 +81,7 @@ def explain_report(evaluation: Evaluation, report: Report) -> Report:
         BankProgramError: a variant cannot be loaded.
     """
     checks = report.checks
-    worker = evaluation.submission.worker
+    worker = evaluation.subject.worker
     failed = [check for check in checks if check.verdict in FAILED_VERDICTS and not check.stretch]
     failure = Failure(evaluation, checks)
     values = _ValueExplainer(failure, failed)
@@ -331,7 +331,7 @@ class _ValueExplainer:
     def _spoiled_results(self, run: str, case: str) -> set[str]:
         """Return the results that follow from an input that the submission has changed."""
         try:
-            outcome = self.evaluation.submission_outcome(run, self.evaluation.cases[case])
+            outcome = self.evaluation.subject_outcome(run, self.evaluation.cases[case])
         except ProgramError:
             return set()
         steps = self.evaluation.steps(run)
@@ -349,8 +349,8 @@ class _ValueExplainer:
         if not runs or self.evaluation.bank is None:
             return
         extra = extra_cases(self.evaluation)
-        program = replace(self.evaluation.submission, call_seconds=EXTRA_CALL_SECONDS)
-        submission = extra.evaluation.with_submission(program, EXTRA_SEED)
+        program = replace(self.evaluation.subject, call_seconds=EXTRA_CALL_SECONDS)
+        submission = extra.evaluation.with_subject(program, EXTRA_SEED)
         submission.reference = self.evaluation.reference
         observations: list[Observation] = []
         for run in sorted(runs):

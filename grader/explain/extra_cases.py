@@ -267,7 +267,7 @@ class ExtraCases:
 
         def compare() -> bool:
             try:
-                outcome = solution.submission_outcome(run, case)
+                outcome = solution.subject_outcome(run, case)
             except (ProgramError, WorkerError):
                 return True
             names = solution.wanted_results[run]
@@ -352,7 +352,7 @@ def _without_none(cases: Sequence[CaseRecipe | None]) -> list[CaseRecipe]:
 def extra_cases(evaluation: Evaluation) -> ExtraCases:
     """Return the extra inputs for the parts that were asked; a session makes them once."""
     assert evaluation.bank is not None, "no session gives this evaluation its memory"
-    memory = evaluation.bank.remembered_outcomes
+    memory = evaluation.bank.memory
     key = ("further", evaluation.parts_asked)
     if key not in memory:
         memory[key] = ExtraCases(evaluation)

@@ -79,7 +79,7 @@ class IdeaVariant:
             return not same_in_cell(self.reference, self.evaluation, *cell)
 
         key = ("changes", *cell)
-        return self.evaluation.remember(key, differs, self.evaluation.submission)
+        return self.evaluation.remember(key, differs, self.evaluation.subject)
 
     def equals_submission(self, cell: ResultCell) -> bool:
         """Return True if the variant equals the submission, up to the tolerance of the checks."""
@@ -240,7 +240,7 @@ def suspected_programs(failure: Failure) -> list[tuple[str, str, RemoteProgram]]
         if failure.failed_checks.isdisjoint(ideas[variant.name].killed_by):
             continue
         sentence = _SENTENCE_END.split(_feedback(variant), maxsplit=1)[0]
-        programs.append((variant.name, f'"{sentence}"', variant.evaluation.submission))
+        programs.append((variant.name, f'"{sentence}"', variant.evaluation.subject))
     return programs
 
 
@@ -252,7 +252,7 @@ def _prefetch(
     for component, case in cells:
         if not component.is_measure:
             cases_by_run.setdefault(component.run, {})[case] = None
-    programs = [variant.evaluation.submission for variant in variants]
+    programs = [variant.evaluation.subject for variant in variants]
     submission = failure.submission_evaluation
     for run, names in cases_by_run.items():
         submission.prefetch(programs, run, [submission.cases[name] for name in names])
@@ -540,12 +540,12 @@ def _find_contradiction(failure: Failure, match: Match) -> str:
         if not component.is_measure and not component.relative_rounding
     )
     reference = extra_cases(failure.submission_evaluation).evaluation
-    program = failure.submission_evaluation.submission
+    program = failure.submission_evaluation.subject
     limited = replace(program, call_seconds=EXTRA_CALL_SECONDS)
     variant = replace(
         match.idea_variant,
-        submission_evaluation=reference.with_submission(limited, EXTRA_SEED),
-        evaluation=reference.with_bank_program(match.idea_variant.evaluation.submission),
+        submission_evaluation=reference.with_subject(limited, EXTRA_SEED),
+        evaluation=reference.with_bank_program(match.idea_variant.evaluation.subject),
         reference=reference,
     )
     with contextlib.suppress(WorkerError, BankProgramError):
@@ -578,8 +578,8 @@ def _find_contradiction_in_run(
     pairs = extra.made_for(run, dict.fromkeys(origins, per_case))
     cases = [case for case, _ in pairs]
     submission = variant.submission_evaluation
-    variant.reference.prefetch([variant.evaluation.submission], run, cases)
-    submission.prefetch([submission.submission], run, cases)
+    variant.reference.prefetch([variant.evaluation.subject], run, cases)
+    submission.prefetch([submission.subject], run, cases)
     for case, origin in pairs:
         contradicts = any(_contradicts(variant, (c, case.name)) for c in components)
         if contradicts and _is_covered(failure, submission, run, case):
@@ -608,7 +608,7 @@ def _is_covered(failure: Failure, submission: Evaluation, run: str, case: CaseRe
     """
     wrong = {component.name for component, _ in failure.wrong_cells}
     names = {component.name for component in failure.value_components if component.run == run}
-    outcome = submission.submission_outcome(run, case)
+    outcome = submission.subject_outcome(run, case)
     for name in sorted(names - wrong):
         if find_mismatch(submission, run, case, name, outcome):
             return False

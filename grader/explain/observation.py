@@ -339,7 +339,7 @@ class _Observer(NamedTuple):
         outcome = Outcome({})
         raised_type = ""
         try:
-            outcome = evaluation.submission_outcome(run, case)
+            outcome = evaluation.subject_outcome(run, case)
         except ProgramError as error:
             raised_type = error.raised.type if error.raised else error.message
             if error.step is not None and error.step not in steps:
@@ -349,7 +349,7 @@ class _Observer(NamedTuple):
                     outcome = partial_outcome
                     raised_type = ""
         except WorkerError:
-            if evaluation.submission.worker.failure is not None and not is_own_case:
+            if evaluation.subject.worker.failure is not None and not is_own_case:
                 raise
             raised_type = "stopped"
 

@@ -40,7 +40,7 @@ def shrink_counterexamples(
         check = specs[result.id]
         if _fails_by_entry(check, result):
             with contextlib.suppress(WorkerError, OutOfTime, BankProgramError):
-                if evaluation.submission.worker.failure is None:
+                if evaluation.subject.worker.failure is None:
                     results[index] = _with_smaller_input(evaluation, check, result)
             break
     return tuple(results)
@@ -67,8 +67,8 @@ def _with_smaller_input(evaluation: Evaluation, check: Check, result: CheckResul
     # The seed decides which input is shown, as it decides the cases.
     key = ("smaller", evaluation.parts_asked)
     extra = evaluation.remember(key, lambda: ExtraCases(evaluation, evaluation.seed))
-    program = replace(evaluation.submission, call_seconds=EXTRA_CALL_SECONDS)
-    submission = extra.evaluation.with_submission(program, evaluation.seed)
+    program = replace(evaluation.subject, call_seconds=EXTRA_CALL_SECONDS)
+    submission = extra.evaluation.with_subject(program, evaluation.seed)
     smallest = origin
     finding: CaseFinding | None = None
     tried = {_case_name(origin, origin)}

@@ -55,7 +55,7 @@ class BankPrograms(Closeable):
     def __init__(self, question: Question, workers: WorkerPool) -> None:
         """Load nothing yet."""
         self.question = question
-        self.remembered_outcomes: dict[Key, Any] = {}  # the seed is the first entry of a key
+        self.memory: dict[Key, Any] = {}  # the seed is the first entry of a key
         self.secret_draw = new_secret_draw()  # for all grades that measure no speed
         self._seeds: list[int] = []  # with remembered outcomes, the latest last
         self._pool = workers
@@ -131,9 +131,9 @@ class BankPrograms(Closeable):
             self._seeds.append(seed)
             if len(self._seeds) > MAX_REMEMBERED_SEEDS:
                 forgotten = self._seeds.pop(0)
-                for key in [key for key in self.remembered_outcomes if key[0] == forgotten]:
-                    del self.remembered_outcomes[key]
-        return self._first_evaluation.with_submission(program, seed)
+                for key in [key for key in self.memory if key[0] == forgotten]:
+                    del self.memory[key]
+        return self._first_evaluation.with_subject(program, seed)
 
     @cached_property
     def _first_evaluation(self) -> Evaluation:

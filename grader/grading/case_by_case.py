@@ -45,7 +45,7 @@ class CaseFinding:
     mismatch: Mismatch | None = None
     exhibit: Exhibit | None = None
     raised: ExceptionRecord | None = None
-    subject: str = ""  # what differs ("grad_x"), to count the cases with the same subject
+    wrong_result: str = ""  # "grad_x"; the cases on which it is wrong are counted
     figures: Mapping[str, float] = field(default_factory=dict)  # measured numbers by name
     effect: bool = False  # only a side effect of a call is wrong
     always_decides: bool = False  # with such a finding even a stretch check fails the submission
@@ -113,19 +113,19 @@ def check_result(
 
 
 def _failing_message(failing: CaseFindings, case_count: int) -> str:
-    """Return the sentence of the first finding, or one about all findings of its subject."""
+    """Return the sentence of the first finding, or one about all cases with its wrong result."""
     case, shown = failing[0]
-    if not shown.subject:
+    if not shown.wrong_result:
         return shown.sentence
-    same_subject = [
+    similar = [
         finding
         for _, finding in failing
-        if finding.subject == shown.subject and finding.verdict == shown.verdict
+        if finding.wrong_result == shown.wrong_result and finding.verdict == shown.verdict
     ]
-    if len(same_subject) == 1:
+    if len(similar) == 1:
         return f"{shown.sentence} in case {case.name}"
     return (
-        f"{shown.subject} differs in {len(same_subject)} of {case_count} cases; "
+        f"{shown.wrong_result} differs in {len(similar)} of {case_count} cases; "
         f"the smallest is {case.name}"
     )
 

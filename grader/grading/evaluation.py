@@ -2,7 +2,7 @@
 
 An evaluation draws the inputs and calls each program once for every run and case.  Results of the
 submission are remembered as long as the evaluation lives; results of the bank's own programs may
-be shared by many evaluations (`BankPrograms.remembered_outcomes`).
+be shared by many evaluations (`BankPrograms.memory`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MemorySlot = tuple[dict[Key, Any], Key]  # a memory and a key in it
 MAX_BATCHED_ENTRIES = 4096  # entries of a case: a larger one takes long enough for its own request
 MAX_BATCH_INPUTS = 32  # inputs of one request
 MAX_BATCH_RUNS = 64  # runs of several programs in one request
-FIRST_SECRET = 2  # lower draw indices give the same inputs to everybody with the same seed
+FIRST_SECRET_DRAW = 2  # lower draw indices give the same inputs to everybody with the same seed
 MAX_QUOTED_LENGTH = 200  # characters of an exception's message
 NOT_PLAIN = 10_000  # added to the sort key of a case in an unusual dtype or layout: shown last
 
@@ -73,13 +73,13 @@ def blame_bank(problem: str) -> Iterator[None]:
 
 def new_secret_draw() -> int:
     """Return a draw index that no program can foresee."""
-    return FIRST_SECRET + secrets.randbits(64)
+    return FIRST_SECRET_DRAW + secrets.randbits(64)
 
 
 class SharedPrograms(Protocol):
     """The bank's programs and their results, shared by evaluations; see `BankPrograms`."""
 
-    remembered_outcomes: dict[Key, Any]  # the seed is the first entry of a key
+    memory: dict[Key, Any]  # the seed is the first entry of a key
     secret_draw: int  # for all grades that measure no speed
 
     def variant_program(self, name: str, index: int) -> RemoteProgram:
@@ -109,7 +109,7 @@ class Evaluation:
     ) -> None:
         """Keep the programs and the memory shared with other evaluations; nothing runs yet."""
         self.question = question
-        self.submission = submission
+        self.subject = submission
         self.reference = reference
         self.runs_reference_first = True  # a case that breaks the reference stops the check
         self.measures_stretch = True  # run stretch checks, too
@@ -117,30 +117,30 @@ class Evaluation:
         self.parts_asked = len(question.spec.parts)  # checks of later parts do not exist yet
         self.bank = bank
         self._wanted: dict[int, dict[str, tuple[str, ...]]] = {}  # by number of parts asked
-        self._bank_memory: dict[Key, Any] = {} if bank is None else bank.remembered_outcomes
-        self._forget(seed)
+        self._bank_memory: dict[Key, Any] = {} if bank is None else bank.memory
+        self._reset(seed)
 
-    def _forget(self, seed: int) -> None:
+    def _reset(self, seed: int) -> None:
         """Start without any result of a submission."""
         self.seed = seed
         # No program can foresee this draw, even if it has found out the seed.
         self.secret_draw = new_secret_draw()
         self.keeps_secret_draw = False
         self.calls_made: list[tuple[str, CaseRecipe]] = []  # runs of the submission so far
-        self._submission_memory: dict[Key, Any] = {}
+        self._subject_memory: dict[Key, Any] = {}
         self._secret_memory: tuple[int, dict[Key, Any]] = (0, {})  # the latest secret draw
 
-    def with_submission(self, program: RemoteProgram, seed: int | None = None) -> Evaluation:
+    def with_subject(self, program: RemoteProgram, seed: int | None = None) -> Evaluation:
         """Return an evaluation of another program, by default with the same seed."""
         other = copy.copy(self)
-        other.submission = program
-        other._forget(self.seed if seed is None else seed)
+        other.subject = program
+        other._reset(self.seed if seed is None else seed)
         return other
 
     def with_bank_program(self, program: RemoteProgram) -> Evaluation:
         """Return this evaluation with a program of the bank in place of the submission."""
-        other = self.with_submission(program)
-        other._submission_memory = self._bank_memory
+        other = self.with_subject(program)
+        other._subject_memory = self._bank_memory
         other.runs_reference_first = False
         return other
 
@@ -179,13 +179,13 @@ class Evaluation:
         A value for a secret draw is forgotten at the next secret draw, unless `keeps_secret_draw`.
         """
         full_key = (self.seed, "" if program is None else program.name, *key, draw_index)
-        if draw_index >= FIRST_SECRET and not self.keeps_secret_draw:
+        if draw_index >= FIRST_SECRET_DRAW and not self.keeps_secret_draw:
             if self._secret_memory[0] != draw_index:
                 self._secret_memory = (draw_index, {})
             return self._secret_memory[1], full_key
         if program is None or self._is_bank_program(program):
             return self._bank_memory, full_key
-        return self._submission_memory, full_key
+        return self._subject_memory, full_key
 
     def _outcome_key(self, run: str, case: CaseRecipe, mode: str) -> Key:
         return "outcome", run, case.name, mode, self.wanted_results[run]
@@ -202,10 +202,10 @@ class Evaluation:
         return key in memory
 
     def _evaluates_bank_program(self) -> bool:
-        return self._submission_memory is self._bank_memory
+        return self._subject_memory is self._bank_memory
 
     def _is_bank_program(self, program: RemoteProgram) -> bool:
-        return program is not self.submission or self._evaluates_bank_program()
+        return program is not self.subject or self._evaluates_bank_program()
 
     def _reload(self, program: RemoteProgram) -> None:
         if self.bank is not None:
@@ -368,7 +368,7 @@ class Evaluation:
     @contextlib.contextmanager
     def limits_applied(self, case: CaseRecipe) -> Iterator[None]:
         """Apply the limits of a case to both programs inside the block."""
-        submission, reference = self.submission, self.reference
+        submission, reference = self.subject, self.reference
         before = submission.limits, reference.limits
         submission.limits = reference.limits = self.limits_of(case)
         try:
@@ -427,20 +427,20 @@ class Evaluation:
     def _note_call(
         self, program: RemoteProgram, run: str, case: CaseRecipe, mode: str, draw_index: int
     ) -> None:
-        if program is self.submission and mode == NATIVE and draw_index == 0:
+        if program is self.subject and mode == NATIVE and draw_index == 0:
             self.calls_made.append((run, case))
 
-    def plant_outcome(self, run: str, case: CaseRecipe, outcome: Outcome) -> None:
+    def override_outcome(self, run: str, case: CaseRecipe, outcome: Outcome) -> None:
         """Remember results as if the submission had returned them."""
-        memory, key = self._memory_slot(self.submission, self._outcome_key(run, case, NATIVE), 0)
+        memory, key = self._memory_slot(self.subject, self._outcome_key(run, case, NATIVE), 0)
         memory[key] = outcome
 
-    def submission_outcome(self, run: str, case: CaseRecipe) -> Outcome:
+    def subject_outcome(self, run: str, case: CaseRecipe) -> Outcome:
         """Return the results of the submission; small cases of all checks run in one request."""
-        is_known = self._evaluates_bank_program() or self._is_remembered(self.submission, run, case)
+        is_known = self._evaluates_bank_program() or self._is_remembered(self.subject, run, case)
         if not is_known:
-            self._prefetch_all_checks(self.submission, run, case)
-        return self.outcome(self.submission, run, case)
+            self._prefetch_all_checks(self.subject, run, case)
+        return self.outcome(self.subject, run, case)
 
     def reference_outcome(
         self, run: str, case: CaseRecipe, *, draw_index: int = 0, mode: str = NATIVE
@@ -579,12 +579,12 @@ class Evaluation:
                 does not fail.
             BankProgramError: Both fail.
         """
-        program = program or self.submission
+        program = program or self.subject
         with self.limits_applied(case):
             try:
                 return ask(program)
             except (ProgramError, WorkerError):
-                if self.runs_reference_first and program is self.submission:
+                if self.runs_reference_first and program is self.subject:
                     with blame_bank(f"the reference fails on case {case.name}"):
                         ask(self.reference)
                 raise

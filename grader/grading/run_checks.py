@@ -93,7 +93,7 @@ def _missing_functions_of_part(
     In a file of answers only the functions that the check itself runs count.
     """
     question = evaluation.question
-    submission = evaluation.submission
+    submission = evaluation.subject
     loaded = submission.loaded
     if loaded is None or not (loaded.missing or loaded.stubs or loaded.uncallable):
         return None
@@ -118,7 +118,7 @@ def _result_without_running(
 
 def _calls_missing_function(evaluation: Evaluation, check: Check) -> bool:
     """Return True if a step of a check's run calls a function that the file does not define."""
-    loaded = evaluation.submission.loaded
+    loaded = evaluation.subject.loaded
     if loaded is None:
         return False
     called = evaluation.question.functions_called_by_runs({check.run})
@@ -171,7 +171,7 @@ def _deadline_result(
     is_failed = any(
         other.verdict not in NON_FAILING_VERDICTS and not other.stretch for other in results
     )
-    note = deadline_note(evaluation.submission.worker, is_failed=is_failed)
+    note = deadline_note(evaluation.subject.worker, is_failed=is_failed)
     return _result(check, Verdict.LIMIT, note)
 
 

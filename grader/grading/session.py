@@ -26,8 +26,8 @@ from grader.grading.check_order import (
     part_results_without_checks,
     resolve_counted_parts,
 )
-from grader.grading.determinism import require_deterministic
 from grader.grading.evaluation import BankProgramError, Evaluation, new_secret_draw
+from grader.grading.reruns import require_deterministic
 from grader.grading.run_checks import deadline_note, missing_functions_note, run_checks
 from grader.grading.submission import (
     SubmissionProblem,
@@ -266,7 +266,7 @@ class JudgingSession(Closeable):
         If the caller waits for the verdict, the checks run without stretch checks first.  Results
         are remembered, so the second time only measures what is left.
         """
-        worker = evaluation.submission.worker
+        worker = evaluation.subject.worker
         has_stretch = any(check.stretch for check in self.question.spec.checks)
         is_explained = options.explain_starter or not report.unchanged
 
@@ -296,7 +296,7 @@ class JudgingSession(Closeable):
             return report
         if report.unchanged and not options.explain_starter:
             return report
-        with discarding_output(evaluation.submission.worker):
+        with discarding_output(evaluation.subject.worker):
             return self.explain(evaluation, report)
 
     def _choose_measuring(self, evaluation: Evaluation, *, measures_stretch: bool) -> None:

@@ -67,7 +67,7 @@ MAX_TESTED_REPLY_BYTES = 8 << 20  # of arrays in one call between a test and wha
 MAX_TESTED_CALLS = 10_000  # in one run of a test; the driver reports the cost of a few hundred
 MAX_KEPT_NAME_LENGTH = 400  # characters of the description of a tensor that is kept
 
-# -- what is read of a submission ------------------------------------------------------------------
+# -- files of a submission and a workspace ---------------------------------------------------------
 
 MAX_SUBMISSION_BYTES = 1 << 20  # of its source; the longest right solution takes 5 KB
 MAX_SUBMISSION_FILE_BYTES = 1_000_000  # of a program's file: a thousand times an honest one
@@ -80,6 +80,9 @@ MAX_ARCHIVE_ENTRIES = 20_000  # files in a zip file and in the zip files inside 
 MAX_ARCHIVE_DEPTH = 3  # zip files inside each other
 MAX_PATH_LENGTH = 1000  # characters of a path in a class
 MAX_NOTEBOOK_VALUES = 400_000  # lists and objects in a notebook
+MAX_MARKER_BYTES = 10_000  # of the file `.drill`
+MAX_QUESTION_FILE_BYTES = 1 << 20  # of a QUESTION.md that is compared with the new one
+MAX_SCRIPT_BYTES = 10_000_000  # of an old script of a case, which may have been edited
 
 # -- what is read of a bank ------------------------------------------------------------------------
 

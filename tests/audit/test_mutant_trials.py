@@ -234,10 +234,10 @@ def test_a_mutant_that_overran_on_a_busy_machine_is_searched_in_the_process_of_i
         trier: mutant_trials._MutantTrier, evaluation: Evaluation, likely_killer: str = ""
     ) -> mutant_trials._Kill | None:
         kill = find_kill(trier, evaluation, likely_killer)
-        if evaluation.submission.name == mutant_trials.MUTANT_NAME:
-            tries.append(evaluation.submission.call_seconds)
+        if evaluation.subject.name == mutant_trials.MUTANT_NAME:
+            tries.append(evaluation.subject.call_seconds)
             if len(tries) == 1:
-                evaluation.submission.worker.failure = LimitExceeded("took too long")
+                evaluation.subject.worker.failure = LimitExceeded("took too long")
         return kill
 
     only(HOLE)
@@ -370,7 +370,7 @@ def test_a_right_solution_differs_nowhere_and_a_wrong_one_somewhere(tmp_path: Pa
     with GradingSession(gate(tmp_path)) as session:
         search = Search(session)
         same, other = (
-            session.evaluate_bank_program(name, [source], 1).submission
+            session.evaluate_bank_program(name, [source], 1).subject
             for name, source in (("right", right), ("wrong", right.replace(b">", b">=")))
         )
         assert search.find_counterexample(same) is None

@@ -182,7 +182,7 @@ def test_no_extra_input_is_drawn_if_no_rule_needs_it() -> None:
     with GradingSession(QUESTION) as fresh:
         for over, is_drawn in (("def spread(x):\n    return object()", False), (HALF, True)):
             graded(fresh, over)
-            remembered = fresh.bank.remembered_outcomes.values()
+            remembered = fresh.bank.memory.values()
             extra_cases = [value for value in remembered if isinstance(value, ExtraCases)]
             assert any(extra._tried for extra in extra_cases) is is_drawn
 

@@ -324,7 +324,7 @@ def test_cells_that_an_idea_changes_are_compared_once(
     compared: list[str] = []
 
     def count(a: Evaluation, b: Evaluation, component: Component, case: str) -> bool:
-        compared.append(a.submission.name)
+        compared.append(a.subject.name)
         return same_in_cell(a, b, component, case)
 
     monkeypatch.setattr(idea_matching, "same_in_cell", count)

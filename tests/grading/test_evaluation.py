@@ -43,19 +43,19 @@ def test_inputs_are_run_once_and_then_remembered(deviations: Desk, requests: lis
     evaluation = deviations.evaluation()
     some = cases(evaluation)
     requests.clear()
-    evaluation.prefetch([evaluation.submission], "main", some)
-    evaluation.prefetch([evaluation.submission], "main", some)
-    outcomes = [evaluation.submission_outcome("main", case) for case in some]
+    evaluation.prefetch([evaluation.subject], "main", some)
+    evaluation.prefetch([evaluation.subject], "main", some)
+    outcomes = [evaluation.subject_outcome("main", case) for case in some]
     assert [entry for entry in requests if entry[0] == "submission"] == [("submission", 3)]
     assert all(each.values["y"].shape == each.values["grad_x"].shape for each in outcomes)
 
 
 def test_an_exception_on_one_input_does_not_spoil_another(deviations: Desk) -> None:
     evaluation = deviations.evaluation(FORWARD.format("1 / (len(x) - 1)"))
-    evaluation.prefetch([evaluation.submission], "main", cases(evaluation))
+    evaluation.prefetch([evaluation.subject], "main", cases(evaluation))
     with pytest.raises(ProgramError, match="raised ZeroDivisionError"):
-        evaluation.submission_outcome("main", evaluation.cases["small"])
-    assert evaluation.submission_outcome("main", evaluation.cases["rows"]).values
+        evaluation.subject_outcome("main", evaluation.cases["small"])
+    assert evaluation.subject_outcome("main", evaluation.cases["rows"]).values
 
 
 SIZES = """\

@@ -154,7 +154,7 @@ def test_the_memory_does_not_grow_with_the_grades() -> None:
         for seed in range(6):
             session.grade(question.reference, seed=seed)
             seeds_remembered.append(
-                {key[0] for key in session.bank.remembered_outcomes if isinstance(key[0], int)}
+                {key[0] for key in session.bank.memory if isinstance(key[0], int)}
             )
         assert seeds_remembered[-1] == {2, 3, 4, 5}
         again = session.grade(question.starter, seed=0)  # what was dropped is computed again

@@ -53,16 +53,16 @@ class CaseTrial(Generic[K]):
         return self.evaluation.steps(self.check.run)
 
     @property
-    def submission_outcome(self) -> api.Outcome:
-        return self.evaluation.submission_outcome(self.check.run, self.case)
+    def subject_outcome(self) -> api.Outcome:
+        return self.evaluation.subject_outcome(self.check.run, self.case)
 
     @property
     def reference_outcome(self) -> api.Outcome:
         return self.evaluation.reference_outcome(self.check.run, self.case)
 
-    def submission_result(self, name: str) -> api.Value:
+    def subject_result(self, name: str) -> api.Value:
         """Return a result of the submission; None if it has no such result."""
-        return self.submission_outcome.values.get(name)
+        return self.subject_outcome.values.get(name)
 
     def inputs(self, *, draw_index: int = 0, mode: str = "native") -> api.Inputs:
         """Return the inputs of the check's run, encoded for a program."""
@@ -120,7 +120,7 @@ class Kind(Generic[K]):
     results by value.
     """
 
-    keys: type[K]  # with `kind: Literal[...]`, the name of the kind
+    check_model: type[K]  # with `kind: Literal[...]`, the name of the kind
 
     needs_torch: ClassVar[bool] = False  # it uses the autograd graph
     without_torch: ClassVar[bool] = False  # for numpy only: it cannot see what torch allocates
@@ -187,7 +187,7 @@ class Kind(Generic[K]):
 
         It is a result, a `Count`, a text or None.  Default: the first side effect.
         """
-        return next(trial.side_effects(trial.submission_outcome), None)
+        return next(trial.side_effects(trial.subject_outcome), None)
 
     def budget_share(self, trial: CaseTrial[K]) -> float | None:  # noqa: ARG002
         """Return the part of its budget that the submission uses; None if there is no budget."""
@@ -212,15 +212,15 @@ def _with_side_effect(
     trial: CaseTrial[Any], finding: api.CaseFinding | None
 ) -> api.CaseFinding | None:
     """Return the finding with the first side effect of the submission's calls, if any."""
-    effect = next(trial.side_effects(trial.submission_outcome), None)
+    effect = next(trial.side_effects(trial.subject_outcome), None)
     if effect is None:
         return finding
     if finding is None or finding.verdict is Verdict.PASS:
         return trial.failing_finding(effect, effect=True)
     sentence = f"{effect}, and {finding.sentence}"
-    if finding.subject:
+    if finding.wrong_result:
         sentence += f" in case {trial.case.name}"
-    return replace(finding, sentence=sentence, subject="")
+    return replace(finding, sentence=sentence, wrong_result="")
 
 
 class WrittenAnswerKind(Kind[K]):

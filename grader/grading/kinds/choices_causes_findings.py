@@ -56,7 +56,7 @@ class ChoicesCheck(_WrittenCheck):
 class ChoicesKind(WrittenAnswerKind[ChoicesCheck]):
     """Compare every answer with the reference's, and never tell which one is wrong."""
 
-    keys = ChoicesCheck
+    check_model = ChoicesCheck
 
     def varies_with_style(self, check: ChoicesCheck) -> bool:  # noqa: ARG002
         return True
@@ -64,7 +64,7 @@ class ChoicesKind(WrittenAnswerKind[ChoicesCheck]):
     def judge(self, trial: CaseTrial[ChoicesCheck]) -> api.CaseFinding:
         check = trial.check
         right_letters = _right_letters(trial)
-        answers = trial.submission_result(check.of)
+        answers = trial.subject_result(check.of)
         ids = ", ".join(check.questions)
         if not isinstance(answers, dict):
             return api.CaseFinding(
@@ -146,7 +146,7 @@ class CausesKind(WrittenAnswerKind[CausesCheck]):
     An innocent cause is named with the experiment that clears it, unless many are picked.
     """
 
-    keys = CausesCheck
+    check_model = CausesCheck
     judges_values = True
     always_reported = True
 
@@ -155,7 +155,7 @@ class CausesKind(WrittenAnswerKind[CausesCheck]):
 
     def judge(self, trial: CaseTrial[CausesCheck]) -> api.CaseFinding:
         check = trial.check
-        answer = trial.submission_result(check.of)
+        answer = trial.subject_result(check.of)
         if not isinstance(answer, (list, tuple)) or not all(isinstance(n, str) for n in answer):
             return api.CaseFinding(
                 f"{check.of} is {api.describe_value(answer)}, expected a list of ids"
@@ -220,13 +220,13 @@ class FindingsKind(WrittenAnswerKind[FindingsCheck]):
     reason differs.  A listed line that belongs to no fault is a false alarm.
     """
 
-    keys = FindingsCheck
+    check_model = FindingsCheck
     judges_values = True
     shows_measurement = True  # a pass may have false alarms
 
     def judge(self, trial: CaseTrial[FindingsCheck]) -> api.CaseFinding:
         check = trial.check
-        answer = trial.submission_result(check.of)
+        answer = trial.subject_result(check.of)
         if not isinstance(answer, dict):
             return api.CaseFinding(f"{check.of} is {api.describe_value(answer)}, expected a dict")
         reasons = {int(n): str(reason) for n, reason in answer.items() if str(n).isdigit()}
@@ -258,7 +258,7 @@ class FindingsKind(WrittenAnswerKind[FindingsCheck]):
         return api.CaseFinding(sentence, figures=figures)
 
     def observe(self, trial: CaseTrial[FindingsCheck]) -> object:
-        return trial.submission_result(trial.check.of)
+        return trial.subject_result(trial.check.of)
 
 
 def _sort_faults(

@@ -35,13 +35,13 @@ class CurveCheck(TolerantCheck):
 class CurveKind(Kind[CurveCheck]):
     """Judge where the curve ends, and each of its points only if there is a tolerance."""
 
-    keys = CurveCheck
+    check_model = CurveCheck
     judges_values = True
     compares_final_value_only = True
 
     def judge(self, trial: CaseTrial[CurveCheck]) -> api.CaseFinding:
         check = trial.check
-        actual = trial.submission_result(check.of)
+        actual = trial.subject_result(check.of)
         reference = trial.reference_outcome.values[check.of]
         points = _to_series(actual)
         expected = _to_series(reference)
@@ -69,7 +69,7 @@ class CurveKind(Kind[CurveCheck]):
         )
 
     def observe(self, trial: CaseTrial[CurveCheck]) -> api.Value:
-        return trial.submission_result(trial.check.of)
+        return trial.subject_result(trial.check.of)
 
 
 _Series = tuple[float, ...]

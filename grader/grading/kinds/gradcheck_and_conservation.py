@@ -102,7 +102,7 @@ class GradcheckCheck(TolerantCheck):
 class GradcheckKind(Kind[GradcheckCheck]):
     """Compare every gradient of the check on every case."""
 
-    keys = GradcheckCheck
+    check_model = GradcheckCheck
     judges_values = True
     is_law = True
 
@@ -110,7 +110,7 @@ class GradcheckKind(Kind[GradcheckCheck]):
         np = api.np
         check = trial.check
         case = trial.case
-        values = trial.submission_outcome.values
+        values = trial.subject_outcome.values
         differences = _differences(trial)
         for wrt, name in check.gradients.items():
             expected = np.asarray(differences[wrt]["value"], np.float64)
@@ -132,7 +132,7 @@ class GradcheckKind(Kind[GradcheckCheck]):
                     f"{mismatch.wrong} of {mismatch.total} entries",
                     mismatch=mismatch.to_report(case.name),
                     exhibit=api.make_grids(trial.evaluation, case, mismatch, Show(), check.run),
-                    subject=name if name == _whole_result(name) else "",
+                    wrong_result=name if name == _whole_result(name) else "",
                 )
         return None
 
@@ -202,7 +202,7 @@ class ConservationCheck(TolerantCheck):
 class ConservationKind(Kind[ConservationCheck]):
     """Compare the sums on every case."""
 
-    keys = ConservationCheck
+    check_model = ConservationCheck
     judges_values = True
     is_law = True
 
@@ -210,7 +210,7 @@ class ConservationKind(Kind[ConservationCheck]):
         np = api.np
         check = trial.check
         axes = tuple(check.over)
-        value = trial.submission_result(check.sum)
+        value = trial.subject_result(check.sum)
         terms = api.to_floats(value)
         if terms is None:
             return trial.failing_finding(
@@ -246,7 +246,7 @@ class ConservationKind(Kind[ConservationCheck]):
         return _conservation_finding(trial, mismatch, actual, expected)
 
     def observe(self, trial: CaseTrial[ConservationCheck]) -> api.Value:
-        return trial.submission_result(trial.check.sum)
+        return trial.subject_result(trial.check.sum)
 
 
 def _terms_of_equal(trial: CaseTrial[ConservationCheck], name: str) -> api.Array | api.CaseFinding:
@@ -259,7 +259,7 @@ def _terms_of_equal(trial: CaseTrial[ConservationCheck], name: str) -> api.Array
         return terms
     expected_shape = api.to_array(trial.reference_outcome.values[name]).shape
     _require_axes(name, expected_shape, axes)
-    value = trial.submission_result(name)
+    value = trial.subject_result(name)
     submission_terms = api.to_floats(value)
     if submission_terms is None or submission_terms.shape != expected_shape:
         return trial.failing_finding(
@@ -306,7 +306,7 @@ def _conservation_finding(
             f"{check.sum} is not {other} in {mismatch.wrong} of {mismatch.total} entries",
             mismatch=mismatch.to_report(case.name),
             exhibit=api.make_grids(trial.evaluation, case, mismatch, Show(), check.run),
-            subject=check.sum,
+            wrong_result=check.sum,
         )
     place = f" at {list(index)}" if index else ""
     return api.CaseFinding(

@@ -33,7 +33,7 @@ class GraphCheck(Check):
 class GraphKind(CountedKind[GraphCheck]):
     """Find the node of the autograd graph that the tensor comes from."""
 
-    keys = GraphCheck
+    check_model = GraphCheck
     needs_torch = True
 
     def quantity(self, check: GraphCheck) -> tuple[str, str, tuple[str, ...]]:
@@ -70,7 +70,7 @@ class FlopsCheck(Check):
 class FlopsKind(CountedKind[FlopsCheck]):
     """Count the matmul FLOPs of both runs."""
 
-    keys = FlopsCheck
+    check_model = FlopsCheck
     needs_torch = True
     is_slow_to_observe = True  # every operation goes through Python
     shows_measurement = True
@@ -150,7 +150,7 @@ class MemoryCheck(Check):
 class MemoryKind(BudgetedKind[MemoryCheck]):
     """Count bytes of the autograd graph."""
 
-    keys = MemoryCheck
+    check_model = MemoryCheck
     needs_torch = True
 
     def run_check(self, evaluation: api.Evaluation, check: MemoryCheck) -> CheckResult:

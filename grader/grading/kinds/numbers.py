@@ -51,13 +51,13 @@ class NumbersKind(Kind[NumbersCheck]):
     A failing check with points earns the share of its parts that are right.
     """
 
-    keys = NumbersCheck
+    check_model = NumbersCheck
     judges_values = True
     hides_expected = True
 
     def judge(self, trial: CaseTrial[NumbersCheck]) -> api.CaseFinding | None:
         check = trial.check
-        actual = trial.submission_result(check.of)
+        actual = trial.subject_result(check.of)
         expected = _reference_parts(trial)
         if not isinstance(actual, dict):
             return trial.failing_finding(

@@ -45,7 +45,7 @@ class OutputsCheck(TolerantCheck):
 class OutputsKind(Kind[OutputsCheck]):
     """Compare every result of the check on every case."""
 
-    keys = OutputsCheck
+    check_model = OutputsCheck
     judges_values = True
 
     def judge(self, trial: CaseTrial[OutputsCheck]) -> api.CaseFinding | None:
@@ -53,7 +53,7 @@ class OutputsKind(Kind[OutputsCheck]):
         exact_zeros = check.zeros == "exact"
         for name in check.results:
             mismatch = trial.find_mismatch(
-                name, trial.submission_outcome, exact=check.exact, zeros=exact_zeros, check=check
+                name, trial.subject_outcome, exact=check.exact, zeros=exact_zeros, check=check
             )
             if mismatch is not None:
                 return _finding(trial, mismatch)
@@ -71,7 +71,7 @@ def _finding(trial: CaseTrial[OutputsCheck], mismatch: api.ResultMismatch) -> ap
         sentence,
         mismatch=mismatch.to_report(case.name),
         exhibit=api.make_grids(trial.evaluation, case, mismatch, check.show, check.run),
-        subject=mismatch.result if mismatch.kind == "values" else "",
+        wrong_result=mismatch.result if mismatch.kind == "values" else "",
     )
 
 

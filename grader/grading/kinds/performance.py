@@ -75,7 +75,7 @@ class PerformanceCheck(Check):
 class PerformanceKind(Kind[PerformanceCheck]):
     """Race the submission against the reference."""
 
-    keys = PerformanceCheck
+    check_model = PerformanceCheck
     needs_drawn_inputs = True
     is_timed = True
     shows_measurement = True
@@ -113,7 +113,7 @@ def _wrong_result_on_secret_inputs(trial: CaseTrial[PerformanceCheck]) -> str | 
     evaluation = trial.evaluation
     run = trial.check.run
     draw_index = evaluation.secret_draw
-    outcome = evaluation.outcome(evaluation.submission, run, trial.case, draw_index=draw_index)
+    outcome = evaluation.outcome(evaluation.subject, run, trial.case, draw_index=draw_index)
     for name in evaluation.wanted_results[run]:
         if trial.find_mismatch(name, outcome, draw_index=draw_index):
             return name
@@ -150,9 +150,9 @@ def _run_pair(
 
     if pair % 2:
         expected, reference_time = time_reference()
-        actual, submission_time = time_program(evaluation.submission)
+        actual, submission_time = time_program(evaluation.subject)
     else:
-        actual, submission_time = time_program(evaluation.submission)
+        actual, submission_time = time_program(evaluation.subject)
         expected, reference_time = time_reference()
     race.add(submission_time, reference_time)
     for name in results:

@@ -53,7 +53,7 @@ def spec_model(kinds: Iterable[str]) -> type[Spec]:
     """Return the model of a spec with checks of these kinds; unknown kinds are left out."""
     # pydantic reports a wrong discriminator only in a union of two models or more.
     names = dict.fromkeys([*kinds, "outputs", "side-effects"])
-    return _spec_model(tuple(kind_named(name).keys for name in names if name in KINDS))
+    return _spec_model(tuple(kind_named(name).check_model for name in names if name in KINDS))
 
 
 @cache

@@ -42,7 +42,7 @@ class SideEffectsCheck(Check):
 class SideEffectsKind(Kind[SideEffectsCheck]):
     """Test every rule on every case; the first violation on a case is its finding."""
 
-    keys: type[SideEffectsCheck] = SideEffectsCheck
+    check_model: type[SideEffectsCheck] = SideEffectsCheck
     is_slow_to_observe = True  # a call for each layout and turn
 
     def judge(self, trial: CaseTrial[SideEffectsCheck]) -> api.CaseFinding:
@@ -67,10 +67,10 @@ _Trial = CaseTrial[SideEffectsCheck]
 
 
 def _violations(trial: _Trial, layouts: Sequence[str]) -> Iterator[api.CaseFinding]:
-    yield from _side_effects(trial, trial.submission_outcome)
+    yield from _side_effects(trial, trial.subject_outcome)
     yield from _violations_in_turn(trial)
     evaluation = trial.evaluation
-    evaluation.prefetch([evaluation.submission], trial.check.run, [trial.case], modes=layouts)
+    evaluation.prefetch([evaluation.subject], trial.check.run, [trial.case], modes=layouts)
     for layout in layouts:
         yield from _violations_with_layout(trial, layout)
 
@@ -111,7 +111,7 @@ def _violations_in_turn(trial: _Trial) -> Iterator[api.CaseFinding]:
 
 def _is_wrong_when_fresh(trial: _Trial, name: str, inputs: api.Inputs, draw: int) -> bool:
     """Load the submission again and return True if a result of its first call is wrong."""
-    submission = trial.evaluation.submission
+    submission = trial.evaluation.subject
     program = replace(submission, name=f"{submission.name}, anew")
     program.load(())
     outcome = program.run(trial.steps, inputs, trial.evaluation.wanted_results[trial.check.run])
@@ -126,7 +126,7 @@ def _new_mismatches(
         mismatch = trial.find_mismatch(name, outcome, draw_index=draw_index)
         if mismatch is None:
             continue
-        if trial.find_mismatch(name, trial.submission_outcome) is None:
+        if trial.find_mismatch(name, trial.subject_outcome) is None:
             yield name, mismatch
 
 

@@ -46,7 +46,7 @@ class CountedKind(Kind[K]):
         return 0.0
 
     def budget_share(self, trial: CaseTrial[K]) -> float | None:
-        count = self.measure_program(trial, trial.evaluation.submission).value
+        count = self.measure_program(trial, trial.evaluation.subject).value
         return None if isinstance(count, str) else count / max(1.0, self.max_count(trial))
 
     def count_items(self, check: K, measured: api.Measured, /) -> Sequence[str] | None:  # noqa: ARG002
@@ -54,10 +54,10 @@ class CountedKind(Kind[K]):
         return None
 
     def judge(self, trial: CaseTrial[K]) -> api.CaseFinding:
-        return self.assess(trial, self.measure_program(trial, trial.evaluation.submission))
+        return self.assess(trial, self.measure_program(trial, trial.evaluation.subject))
 
     def observe(self, trial: CaseTrial[K]) -> Count | str:
-        measured = self.measure_program(trial, trial.evaluation.submission)
+        measured = self.measure_program(trial, trial.evaluation.subject)
         if isinstance(measured.value, str):
             return measured.value
         items = self.count_items(trial.check, measured)
@@ -92,7 +92,7 @@ class CountedKind(Kind[K]):
             measured = measure_once(loaded)
             if isinstance(measured.value, str):
                 return measured
-            if program is evaluation.submission and measured.value <= self.max_count(trial):
+            if program is evaluation.subject and measured.value <= self.max_count(trial):
                 return measured
             return measure_once(loaded)
 
@@ -205,7 +205,7 @@ class StateCheck(BudgetCheck):
 class StateKind(BudgetedKind[StateCheck]):
     """Count the bytes that one step keeps for another."""
 
-    keys = StateCheck
+    check_model = StateCheck
     is_slow_to_observe = True  # every allocation is traced
     shows_reference = False  # the budget already tells how little is enough
 
@@ -232,7 +232,7 @@ class PeakCheck(BudgetCheck):
 class PeakKind(BudgetedKind[PeakCheck]):
     """Count the bytes that are allocated at once, including arrays that live only briefly."""
 
-    keys = PeakCheck
+    check_model = PeakCheck
     without_torch = True
     is_slow_to_observe = True  # every allocation is traced
 

@@ -65,7 +65,7 @@ class VerdictsCheck(Check):
 class VerdictsKind(Kind[VerdictsCheck]):
     """Count the implementations that were accepted and rejected."""
 
-    keys = VerdictsCheck
+    check_model = VerdictsCheck
     judges_values = True
 
     def run_check(self, evaluation: api.Evaluation, check: VerdictsCheck) -> CheckResult:
@@ -100,7 +100,7 @@ class VerdictsKind(Kind[VerdictsCheck]):
         return replace(_without_cases(evaluation, result), message=message, figures=figures)
 
     def judge(self, trial: CaseTrial[VerdictsCheck]) -> api.CaseFinding | None:
-        _ = trial.submission_outcome  # raises the test's exception
+        _ = trial.subject_outcome  # raises the test's exception
         answer = _answer(trial)
         if answer == _right_answer(trial.check, trial.case):
             return None
@@ -120,7 +120,7 @@ def _run_all_in_secret_order(evaluation: api.Evaluation) -> None:
         if evaluation.runs_reference_first:
             evaluation.reference_outcome(run, case)
         try:
-            evaluation.submission_outcome(run, case)
+            evaluation.subject_outcome(run, case)
         except api.ProgramError:
             continue
         except api.WorkerError:  # raised again when the check asks for the outcome
@@ -131,7 +131,7 @@ def _answer(trial: CaseTrial[VerdictsCheck]) -> str:
     """Return the test's answer on one implementation, without remarks in parentheses."""
     result = trial.check.of
     try:
-        text = trial.submission_result(result)
+        text = trial.subject_result(result)
     except api.ProgramError as error:
         if error.raised is None:
             return f"{NO_VERDICT}, {error.message}"

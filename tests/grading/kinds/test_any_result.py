@@ -83,7 +83,7 @@ class Claims(RemoteProgram):
 def checked(evaluation: Evaluation, program: Claims) -> None:
     for check in evaluation.question.spec.checks:
         with np.errstate(all="ignore"):  # as while grading
-            result = run_check(evaluation.with_submission(program), check)
+            result = run_check(evaluation.with_subject(program), check)
         assert isinstance(result, CheckResult)
         assert isinstance(result.verdict, Verdict)
         assert result.message

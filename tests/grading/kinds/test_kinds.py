@@ -277,7 +277,7 @@ def test_a_process_that_is_gone_ends_the_examination(
 
 def test_a_reference_that_fails_is_the_banks_fault(deviations: Desk) -> None:
     evaluation = deviations.evaluation()
-    evaluation.reference = deviations.evaluation("def centre(x, w): raise ValueError").submission
+    evaluation.reference = deviations.evaluation("def centre(x, w): raise ValueError").subject
     with pytest.raises(BankProgramError, match="the reference fails on case"):
         evaluation.reference_outcome("main", evaluation.cases["rows"])
 
@@ -292,9 +292,9 @@ def test_every_program_gets_inputs_of_its_own(deviations: Desk) -> None:
     source = "def centre(x, w):\n    x[...] = 0\n    return w * x, None\n"
     evaluation = deviations.evaluation(source)
     before = {n: np.array(v) for n, v in evaluation.drawn_inputs(evaluation.cases["rows"]).items()}
-    evaluation.submission_outcome("total", evaluation.cases["rows"])
+    evaluation.subject_outcome("total", evaluation.cases["rows"])
     with pytest.raises(Exception, match="raised"):
-        evaluation.submission_outcome("main", evaluation.cases["rows"])
+        evaluation.subject_outcome("main", evaluation.cases["rows"])
     after: dict[str, Any] = evaluation.drawn_inputs(evaluation.cases["rows"])
     assert all(np.array_equal(before[n], after[n]) for n in before)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.grading.determinism import depends_on_earlier_calls
+from grader.grading.reruns import depends_on_earlier_calls
 from tests.grading.kinds.grading import Desk, run_check
 
 CENTRE = "def centre(x, w):\n    d = _centred(x)\n"
@@ -57,7 +57,7 @@ def test_what_takes_long_is_not_looked_into(
 ) -> None:
     evaluation = deviations.evaluation(ADDS_UP)
     case = evaluation.cases["rows"]
-    evaluation.submission_outcome("total", case)
+    evaluation.subject_outcome("total", case)
     assert depends_on_earlier_calls(evaluation, "total", case)
-    monkeypatch.setattr("grader.grading.determinism.MAX_RERUN_NANOSECONDS", 0)
+    monkeypatch.setattr("grader.grading.reruns.MAX_RERUN_NANOSECONDS", 0)
     assert not depends_on_earlier_calls(evaluation, "total", case)

@@ -28,7 +28,7 @@ def rerun_in_fresh_module(evaluation: Evaluation, calls: Sequence[RunCall]) -> O
     Raises:
         WorkerError: The process did not survive.
     """
-    program = replace(evaluation.submission, name=f"{evaluation.submission.name}, anew")
+    program = replace(evaluation.subject, name=f"{evaluation.subject.name}, anew")
     try:
         program.load(())
     except ProgramError:
@@ -37,7 +37,7 @@ def rerun_in_fresh_module(evaluation: Evaluation, calls: Sequence[RunCall]) -> O
     for run, case in calls:
         try:
             with evaluation.limits_applied(case):
-                program.limits = evaluation.submission.limits
+                program.limits = evaluation.subject.limits
                 inputs = evaluation.inputs(case, run)
                 outcome = program.run(evaluation.steps(run), inputs, evaluation.wanted_results[run])
         except ProgramError:
@@ -62,7 +62,7 @@ def depends_on_earlier_calls(
     names = evaluation.wanted_results[run] if results is None else tuple(results)
     call = (run, case)
     calls_made = evaluation.calls_made
-    worker = evaluation.submission.worker
+    worker = evaluation.subject.worker
     start = worker.cpu_nanoseconds() or 0
 
     def is_always(history: Sequence[RunCall], *, wrong: bool) -> bool:
@@ -107,19 +107,19 @@ def require_deterministic(
         BankProgramError: The reference fails, or a result differs by more than rounding.
     """
     start = time.monotonic()
-    fresh = evaluation.with_submission(replace(program))  # remembers nothing of this program
+    fresh = evaluation.with_subject(replace(program))  # remembers nothing of this program
     cells = [
         (check.run, case) for check in evaluation.checks for case in evaluation.cases_of(check)
     ]
     for run in dict.fromkeys(run for run, _ in cells):
         cases = {case.name: case for case_run, case in reversed(cells) if case_run == run}.values()
-        fresh.prefetch([fresh.submission], run, cases)
+        fresh.prefetch([fresh.subject], run, cases)
         for case in cases:
             if time.monotonic() - start > max_seconds:
                 return
             first = evaluation.reference_outcome(run, case)
             with blame_bank(f"the reference fails on case {case.name} again"):
-                second = fresh.submission_outcome(run, case)
+                second = fresh.subject_outcome(run, case)
             for name in evaluation.wanted_results[run]:
                 if not same_value(first.values[name], second.values.get(name), case.dtype):
                     raise _chance_error(evaluation, run, case, name)
