@@ -17,8 +17,8 @@ import pytest
 
 from grader import bank
 from grader.explain.session import GradingSession, grade
+from grader.grading.bank_errors import BankProgramError
 from grader.grading.case_by_case import SubmissionStopped
-from grader.grading.evaluation import BankProgramError
 from grader.model.question import Question
 from grader.model.report import CheckResult, Verdict
 from tests.grading.kinds.grading import run_check

@@ -29,8 +29,9 @@ from grader.audit.kill_matrix import (
 )
 from grader.bank import starter_repair
 from grader.explain.session import GradingSession
-from grader.grading.bank_programs import ACCEPTED_PREFIX, accepted_program, program_file
-from grader.grading.evaluation import BankProgramError, Evaluation
+from grader.grading.bank_errors import BankProgramError, program_file
+from grader.grading.bank_programs import ACCEPTED_PREFIX, accepted_program
+from grader.grading.evaluation import Evaluation
 from grader.grading.kinds import registry
 from grader.grading.values import same_value
 from grader.model.audit import AcceptedSolutionResult, TrivialAnswer

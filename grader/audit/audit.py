@@ -42,8 +42,7 @@ from grader.bank import load
 from grader.explain.components import Failure
 from grader.explain.idea_matching import diagnose
 from grader.explain.session import GradingSession
-from grader.grading.bank_programs import program_file
-from grader.grading.evaluation import BankProgramError
+from grader.grading.bank_errors import BankProgramError, program_file
 from grader.grading.kinds import registry
 from grader.grading.reruns import require_deterministic
 from grader.grading.submission import LOG_SEED, run_experiment
@@ -279,7 +278,7 @@ class _QuestionAudit:
         self._say("trivial answers")
         self.trivial = try_trivial_answers(session, self.seeds[-1])
         self.notes += style_notes
-        reference = session.bank.new_evaluation(session.bank.reference, first_seed)
+        reference = session.new_evaluation(session.bank.reference, first_seed)
         self.notes += [f"never varied: {text}" for text in unvaried_inputs(question, reference)]
         self._say("features that are never combined")
         self.notes += [f"never combined: {text}" for text in uncombined_features(reference)]

@@ -87,7 +87,7 @@ def forgeable_parts(session: GradingSession, seed: int) -> Iterator[str]:
                 f"no required check of part {part} compares values, so that the part rests on what "
                 "the submission's process says of itself: add a check of results on drawn inputs"
             )
-        reference = session.bank.new_evaluation(session.bank.reference, seed)
+        reference = session.new_evaluation(session.bank.reference, seed)
         checks = [
             check
             for check in comparing_checks(question, part)
@@ -118,7 +118,7 @@ def _passes_with_known_values(
     results = (result_of_check(wrong_program, check) for check in checks)
     if all(result.verdict in NON_FAILING_VERDICTS for result in results):
         return False  # its values are right: the part is about what is measured
-    recorded = session.bank.new_evaluation(session.bank.reference, seed + SEED_OFFSET)
+    recorded = session.new_evaluation(session.bank.reference, seed + SEED_OFFSET)
     recorded.parts_asked = part
     runs = dict.fromkeys(check.run for check in checks)
     return all(

@@ -16,7 +16,7 @@ from typing import Self
 
 from grader import forms
 from grader.bank.idea_cells import definitions
-from grader.grading.bank_programs import line_suffix, message_suffix, program_file
+from grader.grading.bank_errors import line_suffix, message_suffix, program_file
 from grader.grading.case_by_case import SubmissionStopped
 from grader.grading.check_order import CheckSchedule
 from grader.grading.evaluation import Evaluation

@@ -23,8 +23,9 @@ from grader.bank.idea_cells import IMPORTS, definitions, names_read
 from grader.explain.components import Failure, is_fault, observe_component
 from grader.explain.idea_matching import diagnose
 from grader.explain.session import GradingSession
+from grader.grading.bank_errors import BankProgramError
 from grader.grading.bank_programs import accepted_program
-from grader.grading.evaluation import BankProgramError, Evaluation
+from grader.grading.evaluation import Evaluation
 from grader.model.audit import PlantingResult
 from grader.model.question import Question
 from grader.model.report import NON_FAILING_VERDICTS, CheckResult

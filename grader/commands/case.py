@@ -49,7 +49,8 @@ def _read_cases(
     """
     from grader import forms
     from grader.commands import open_interview
-    from grader.grading import bank_programs
+    from grader.grading.case_inputs import checks_using_case
+    from grader.grading.evaluation import cases_and_draws
 
     drill = resolve_drill(ctx, question_id)
     question = drill.question
@@ -67,8 +68,8 @@ def _read_cases(
     question_progress = ctx.progress(question)
     asked = question_progress.count_parts_asked(len(question.spec.parts))
     cases = {}
-    for name, recipe in bank_programs.cases_and_draws(question).items():
-        checks = bank_programs.checks_using_case(question, name, asked)
+    for name, recipe in cases_and_draws(question).items():
+        checks = checks_using_case(question, name, asked)
         if checks:
             cases[name] = (recipe, checks)
     rows = checked_attempts(ctx, drill.typed_name, question_progress)
@@ -166,11 +167,11 @@ def _find_case(
 
 def _draw_inputs(question: Question, case: str, run: str, seed: int) -> Inputs:
     """Return the inputs of a run on a case; BankError if they cannot be drawn."""
-    from grader.grading import bank_programs
-    from grader.grading.evaluation import BankProgramError
+    from grader.grading.bank_errors import BankProgramError
+    from grader.grading.case_inputs import case_inputs
 
     try:
-        return bank_programs.case_inputs(question, case, run, seed)
+        return case_inputs(question, case, run, seed)
     except BankProgramError as fault:
         raise BankError(str(fault)) from None
 

@@ -110,7 +110,7 @@ def _examples(question: Question, parts: Sequence[Part]) -> Iterator[tuple[str, 
     import numpy as np
 
     from grader.explain.session import GradingSession
-    from grader.grading.evaluation import BankProgramError
+    from grader.grading.bank_errors import BankProgramError
 
     require_torch(question)
     written_cases: set[str] = set()
@@ -119,7 +119,7 @@ def _examples(question: Question, parts: Sequence[Part]) -> Iterator[tuple[str, 
             starter = question.without_leading_blank_lines(question.starter)
             report = session.grade(starter, seed=_SEED)
             failing = {check.id: check.failing[0] for check in report.checks if check.failing}
-            evaluation = session.bank.new_evaluation(session.bank.reference, _SEED)
+            evaluation = session.new_evaluation(session.bank.reference, _SEED)
             for number, part in enumerate(parts, 1):
                 for run, case, results in _example_cases(evaluation, part, failing):
                     if case.name in written_cases:

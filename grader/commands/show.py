@@ -31,7 +31,7 @@ def collect_evidence(question: Question) -> list[IdeaEvidence]:
     import numpy as np
 
     from grader.explain.session import GradingSession
-    from grader.grading.evaluation import BankProgramError
+    from grader.grading.bank_errors import BankProgramError
 
     try:
         with GradingSession(question) as session, np.errstate(all="ignore"):

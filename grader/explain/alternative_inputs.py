@@ -26,7 +26,8 @@ from grader.explain.rules import (
     ratio_of_arrays,
     rules_holding_on,
 )
-from grader.grading.evaluation import BankProgramError, Evaluation
+from grader.grading.bank_errors import BankProgramError
+from grader.grading.evaluation import Evaluation
 from grader.grading.values import Value
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError

@@ -43,7 +43,8 @@ from grader.explain.rules import (
     propose_rules,
     rules_holding_on,
 )
-from grader.grading.evaluation import BankProgramError, Evaluation
+from grader.grading.bank_errors import BankProgramError
+from grader.grading.evaluation import Evaluation
 from grader.grading.reruns import depends_on_earlier_calls
 from grader.model.limits import EXTRA_CALL_SECONDS
 from grader.model.number_format import format_count, join_words

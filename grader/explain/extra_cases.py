@@ -20,8 +20,9 @@ from grader.cases.draw import DrawError
 from grader.cases.recipe import CaseRecipe, assigned_names, run_inputs
 from grader.cases.vary import resized_case, vary_case
 from grader.explain.observation import compared_results_of_run
+from grader.grading.bank_errors import BankProgramError, blame_bank
 from grader.grading.compare import find_mismatch
-from grader.grading.evaluation import BankProgramError, Evaluation, blame_bank
+from grader.grading.evaluation import Evaluation
 from grader.grading.kinds import registry
 from grader.grading.values import PRECISE, to_array
 from grader.model.mutants import Reach
@@ -232,7 +233,6 @@ class ExtraCases:
             if len(_without_none(tried)) < count:
                 candidates = self._candidates[origin][len(tried) : factor * count]
                 new += [(case, origin) for case in candidates]
-        self.evaluation.find_shapes([case for case, _ in new])
         fresh = [(case, origin) for case, origin in new if self._is_new(run, case, origin)]
         accepted = self._accepted(run, fresh)
         for case, origin in new:
@@ -279,7 +279,6 @@ class ExtraCases:
         """Return the inputs that the reference accepts; each is tried only once."""
         evaluation = self.evaluation
         untried = [pair for pair in extra if (run, pair[0].name) not in self._is_accepted]
-        evaluation.find_shapes([case for case, _ in untried])
         fitting = [pair for pair in untried if self._is_fit(run, pair[0])]
         cases = [case for case, _ in fitting]
         for case in cases:

@@ -16,7 +16,7 @@ import numpy as np
 
 from grader.cases.draw import Array
 from grader.explain.components import Failure, observe_component
-from grader.grading.evaluation import BankProgramError
+from grader.grading.bank_errors import BankProgramError
 from grader.grading.values import (
     RELATIVE_TOLERANCES,
     Value,

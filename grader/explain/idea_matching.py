@@ -38,9 +38,10 @@ from grader.explain.components import (
     same_in_cell,
 )
 from grader.explain.extra_cases import EXTRA_SEED, extra_cases
+from grader.grading.bank_errors import BankProgramError
 from grader.grading.case_by_case import describe_inputs, join_inputs
 from grader.grading.compare import find_mismatch
-from grader.grading.evaluation import BankProgramError, Evaluation
+from grader.grading.evaluation import Evaluation
 from grader.grading.kinds.base import Count
 from grader.model.limits import EXTRA_CALL_SECONDS
 from grader.model.number_format import join_words

@@ -22,7 +22,7 @@ from grader.explain.idea_matching import (
     possible_variants,
     report_entry,
 )
-from grader.grading.evaluation import BankProgramError
+from grader.grading.bank_errors import BankProgramError
 from grader.model.report import Explanation, IdeaMatch
 
 MAX_LAYERED_PROGRAMS = 12  # programs of two ideas that run for one submission

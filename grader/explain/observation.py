@@ -12,8 +12,9 @@ import numpy as np
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe, assigned_names, run_inputs, steps_producing
 from grader.explain.components import result_despite_failure
+from grader.grading.bank_errors import blame_bank
 from grader.grading.compare import find_mismatch
-from grader.grading.evaluation import Evaluation, blame_bank
+from grader.grading.evaluation import Evaluation
 from grader.grading.kinds import registry
 from grader.grading.values import (
     RELATIVE_TOLERANCES,

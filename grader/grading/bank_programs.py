@@ -2,45 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from functools import cached_property
-from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from collections.abc import Hashable, Sequence
+from typing import Any
 
 from grader import forms
-from grader.cases.draw import DrawError, draw_inputs
-from grader.cases.recipe import CaseRecipe, cases_of_check, expand_draws, read_cases, run_inputs
-from grader.grading.evaluation import (
-    MAX_QUOTED_LENGTH,
-    BankProgramError,
-    Evaluation,
-    Key,
-    new_secret_draw,
-)
-from grader.grading.values import encode_input
+from grader.grading.bank_errors import BankProgramError, error_in_one_sentence, program_file
 from grader.model.errors import did_you_mean
 from grader.model.limits import BANK_CPU_SECONDS, MAX_BANK_CPU_NANOSECONDS, MAX_BANK_MEMORY_BYTES
 from grader.model.question import Question
-from grader.model.report import ExceptionRecord
-from grader.model.spec import Check, Library
 from grader.sandbox import Closeable, Deadline
 from grader.sandbox.client import WorkerClient, WorkerError
-from grader.sandbox.messages import Inputs, ProgramError
+from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote_program import RemoteProgram
 from grader.sandbox.worker_pool import WorkerPool
 
 MAX_REMEMBERED_SEEDS = 4  # seeds whose results are kept
 ACCEPTED_PREFIX = "accepted/"
-_MISSING_MODULE = re.compile(r"No module named '(\w+)")
-
-
-class _ProgramSource(NamedTuple):
-    """The sources of a program of the bank, and its name and file in messages."""
-
-    description: str  # "the reference"
-    file: str  # the path in the bank; empty if the program has no file there
-    sources: list[bytes]  # each is executed on top of those before it
+MemoryKey = tuple[Hashable, ...]
 
 
 class BankPrograms(Closeable):
@@ -55,8 +33,7 @@ class BankPrograms(Closeable):
     def __init__(self, question: Question, workers: WorkerPool) -> None:
         """Load nothing yet."""
         self.question = question
-        self.memory: dict[Key, Any] = {}  # the seed is the first entry of a key
-        self.secret_draw = new_secret_draw()  # for all grades that measure no speed
+        self.memory: dict[MemoryKey, Any] = {}  # the seed is the first entry of a key
         self._seeds: list[int] = []  # with remembered outcomes, the latest last
         self._pool = workers
         self._workers: dict[str, WorkerClient] = {}  # by use: reference, variants, examined
@@ -107,37 +84,25 @@ class BankPrograms(Closeable):
         self._renew(_worker_of_program(name))
         self._loaded_program(name)
 
-    def evaluate_bank_program(
-        self,
-        name: str,
-        sources: Sequence[bytes],
-        seed: int,
-        description: str,
-        file: str,
-        parts: int | None,
-    ) -> Evaluation:
-        """Evaluate any program of the bank; see `JudgingSession.evaluate_bank_program`."""
+    def load_examined_program(
+        self, name: str, sources: Sequence[bytes], description: str, file: str, parts: int | None
+    ) -> RemoteProgram:
+        """Load any program of the bank; see `JudgingSession.evaluate_bank_program`."""
         self.restore_reference()
         self._renew("examined")
         program = self._new_program("examined", name, sources)
         self._load(program, description, file, parts)
-        evaluation = self.new_evaluation(program, seed)
-        evaluation.runs_reference_first = False  # the program may be the reference itself
-        return evaluation
+        return program
 
-    def new_evaluation(self, program: RemoteProgram, seed: int) -> Evaluation:
-        """Return a new evaluation of a program; only the latest seeds stay remembered."""
-        if seed not in self._seeds:
-            self._seeds.append(seed)
-            if len(self._seeds) > MAX_REMEMBERED_SEEDS:
-                forgotten = self._seeds.pop(0)
-                for key in [key for key in self.memory if key[0] == forgotten]:
-                    del self.memory[key]
-        return self._first_evaluation.with_subject(program, seed)
-
-    @cached_property
-    def _first_evaluation(self) -> Evaluation:
-        return Evaluation(self.question, 0, self.reference, self.reference, bank=self)
+    def forget_old_seeds(self, seed: int) -> None:
+        """Forget the results for all but the latest seeds, of which this one is the last."""
+        if seed in self._seeds:
+            return
+        self._seeds.append(seed)
+        if len(self._seeds) > MAX_REMEMBERED_SEEDS:
+            forgotten = self._seeds.pop(0)
+            for key in [key for key in self.memory if key[0] == forgotten]:
+                del self.memory[key]
 
     def set_deadline(self, deadline: Deadline | None) -> None:
         """Set the deadline of all workers, or remove it."""
@@ -175,45 +140,45 @@ class BankPrograms(Closeable):
         worker = self._worker(use)
         return RemoteProgram(worker, name, sources, self.question.support, f"{name}.py")
 
-    def _source_of_program(self, name: str) -> _ProgramSource:
-        """Find a program by its name: `reference`, `accepted/STYLE`, or `IDEA/INDEX+IDEA/INDEX`."""
+    def _source_of_program(self, name: str) -> tuple[str, str, list[bytes]]:
+        """Return the description of a program, its file, and its sources, which run in this order.
+
+        The name is `reference`, `accepted/STYLE`, or `IDEA/INDEX+IDEA/INDEX`.  The description and
+        the file are for messages.
+        """
         question = self.question
         if name == "reference":
-            file = program_file(question, name)
-            return _ProgramSource("the reference", file, [question.reference])
+            return "the reference", program_file(question, name), [question.reference]
         style = name.removeprefix(ACCEPTED_PREFIX)
         if name.startswith(ACCEPTED_PREFIX) and style in question.accepted:
-            file = program_file(question, name)
-            return _ProgramSource(
-                f"the accepted {style}", file, [accepted_program(question, style)]
-            )
+            source = accepted_program(question, style)
+            return f"the accepted {style}", program_file(question, name), [source]
         sources = [question.reference]
         for layer in name.split("+"):
             idea, _, index = layer.partition("/")
             sources.append(question.variants[idea][int(index)])
-        return _ProgramSource(f"the misconception {idea}", program_file(question, idea), sources)
+        return f"the misconception {idea}", program_file(question, idea), sources
 
     def _loaded_program(self, name: str) -> RemoteProgram:
         """Return a program by its name, loaded in the present worker."""
-        source = self._source_of_program(name)
         use = _worker_of_program(name)
-        program = self._programs.get(name)
-        if program is None:
-            program = self._new_program(use, name, source.sources)
-            # A program of several layers has no single file whose lines its errors could name.
-            if name == "reference" and source.file:
-                is_python = source.file.endswith(".py")
-                program.filename = source.file if is_python else f"./{source.file}"
         worker = self._worker(use)
-        if name not in self._programs or program.worker is not worker:
-            program.worker = worker
-            try:
-                parts = self.question.accepted_until_part.get(name.removeprefix(ACCEPTED_PREFIX))
-                self._load(program, source.description, source.file, parts)
-            except BankProgramError:
-                self._end_worker(use)
-                raise
-            self._programs[name] = program
+        program = self._programs.get(name)
+        if program is not None and program.worker is worker:
+            return program
+        description, file, sources = self._source_of_program(name)
+        program = program or self._new_program(use, name, sources)
+        # A program of several layers has no single file whose lines its errors could name.
+        if name == "reference" and file:
+            program.filename = file if file.endswith(".py") else f"./{file}"
+        program.worker = worker
+        try:
+            parts = self.question.accepted_until_part.get(name.removeprefix(ACCEPTED_PREFIX))
+            self._load(program, description, file, parts)
+        except BankProgramError:
+            self._end_worker(use)
+            raise
+        self._programs[name] = program
         return program
 
     def _load(
@@ -265,122 +230,3 @@ def _is_nearly_used_up(worker: WorkerClient) -> bool:
         memory_bytes > MAX_BANK_MEMORY_BYTES[worker.torch]
         or cpu_nanoseconds > MAX_BANK_CPU_NANOSECONDS
     )
-
-
-# -- errors in a program of the bank, for its author: the message, the file, the line ------------
-
-
-def program_file(question: Question, name: str) -> str:
-    """Return the file of a program, relative to the bank; empty if the bank has no such file.
-
-    The name is `reference`, `starter`, `repair`, `accepted/NAME`, or the id of an idea.
-    """
-    spec = question.spec
-    form = forms.form_of(spec)
-    stem = "ideas" if name in question.ideas else name.partition("/")[0]
-    is_derived = stem in {"starter", "repair"} and spec.starter
-    if stem not in {"reference", "starter", "ideas", "accepted", "repair"} or is_derived:
-        return ""
-    if getattr(spec.code, stem, ""):
-        return question.spec_file
-    from_form = {"starter": form.starter, "reference": form.reference}
-    if stem in from_form and from_form[stem](spec):
-        return question.spec_file
-    suffix = Path(form.file).suffix if stem in {"accepted", "repair"} else ".py"
-    return f"drills/{question.id}/{stem}{suffix}"
-
-
-def error_in_one_sentence(error: Exception, file: str) -> str:
-    """Return an error with the text of the exception, its place, and the line of code."""
-    raised = error.raised if isinstance(error, ProgramError) else None
-    if not isinstance(error, ProgramError) or raised is None:
-        return str(error)
-    sentence = f"{error}{message_suffix(raised)}"
-    if error.is_from_support_code:
-        return f"{sentence}, in {error.where}"
-    sentence += line_suffix(raised, file)
-    source = _shorten(raised.frames[-1].source) if raised.frames else ""
-    return f"{sentence}: {source}" if source else sentence
-
-
-def message_suffix(raised: ExceptionRecord) -> str:
-    """Return `: ` and the text of an exception; empty if it has no text."""
-    text = _shorten(raised.message)
-    missing = _MISSING_MODULE.match(text)
-    if raised.type == "ModuleNotFoundError" and missing:
-        text += f" ({_advice_on_module(missing[1])})"
-    return f": {text}" if text else ""
-
-
-def _advice_on_module(module: str) -> str:
-    """Return what an author can do about a module that cannot be imported."""
-    if module == "torch":
-        return "add torch to uses"
-    similar = did_you_mean(module, get_args(Library)).removeprefix("; ")
-    return similar or "only numpy, torch if uses has it, and modules in helpers can be imported"
-
-
-def line_suffix(raised: ExceptionRecord, file: str) -> str:
-    """Return `, in FILE:LINE`, as editors open it; empty if the line is not known."""
-    if not raised.frames:
-        return ""
-    line = raised.frames[-1].line
-    return f", in {file}:{line}" if file else f", at line {line}"
-
-
-def _shorten(text: str) -> str:
-    """Return a text on one line, short enough for a sentence."""
-    one_line = " ".join(text.split())
-    if len(one_line) <= MAX_QUOTED_LENGTH:
-        return one_line
-    return one_line[: MAX_QUOTED_LENGTH - 3] + "..."
-
-
-# -- the inputs of one case, without a submission ------------------------------------------------
-
-
-def cases_and_draws(question: Question) -> dict[str, CaseRecipe]:
-    """Return every case of a question, and every further draw of one, by name."""
-    return expand_draws(read_cases(question.spec.cases)[0])
-
-
-def checks_using_case(question: Question, case: str, parts_asked: int) -> list[Check]:
-    """Return the checks of the first parts that use a case, in their order."""
-    cases = cases_and_draws(question)
-    return [
-        check
-        for part in question.spec.parts[:parts_asked]
-        for check in part.checks
-        if case in cases_of_check(check, question.runs[check.run], cases)
-    ]
-
-
-def case_inputs(question: Question, case: str, run: str, seed: int) -> Inputs:
-    """Return the inputs of a run on a case, by name, as a grade with that seed draws them.
-
-    Each value has the fields of a `protocol.Input`.  The reference is started only if an input is
-    shaped like a result.
-
-    Raises:
-        BankProgramError: They cannot be drawn.
-    """
-    recipe = cases_and_draws(question)[case]
-    needs_reference = False
-
-    def shape_of(name: str, _: object) -> tuple[int, ...]:
-        nonlocal needs_reference
-        needs_reference = True
-        raise DrawError(f"only the reference knows the shape of {name}")
-
-    try:
-        drawn = draw_inputs(recipe, seed, shape_of)
-    except DrawError as error:
-        if not needs_reference:
-            raise BankProgramError(f"case {case} cannot be drawn: {error}") from None
-        with (
-            WorkerPool(torch=question.spec.needs_torch) as workers,
-            BankPrograms(question, workers) as bank,
-        ):
-            return bank.new_evaluation(bank.reference, seed).inputs(recipe, run)
-    names = run_inputs(question.runs[run])
-    return {name: encode_input(question, recipe, name, drawn[name]) for name in names}

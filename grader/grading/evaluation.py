@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
+import functools
 import itertools
-import re
 import secrets
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,71 +28,30 @@ from grader.cases.recipe import (
     run_inputs,
     steps_producing,
 )
+from grader.grading.bank_errors import BankProgramError, blame_bank
+from grader.grading.bank_programs import BankPrograms, MemoryKey
 from grader.grading.values import NATIVE, NUDGES, encode_input, to_array
 from grader.model.limits import CALL_SECONDS, PREFETCH_SECONDS
 from grader.model.question import Question
 from grader.model.spec import Check
 from grader.model.steps import Step
-from grader.sandbox.client import CallTimeout, RequestLimits, WorkerError
+from grader.sandbox.client import RequestLimits, WorkerError
 from grader.sandbox.messages import EncodedInput, Inputs, Outcome, ProgramError
 from grader.sandbox.remote_program import RemoteProgram
 
 T = TypeVar("T")
-Key = tuple[Hashable, ...]
-MemorySlot = tuple[dict[Key, Any], Key]  # a memory and a key in it
+MemorySlot = tuple[dict[MemoryKey, Any], MemoryKey]  # a memory and a key in it
 
 MAX_BATCHED_ENTRIES = 4096  # entries of a case: a larger one takes long enough for its own request
 MAX_BATCH_INPUTS = 32  # inputs of one request
 MAX_BATCH_RUNS = 64  # runs of several programs in one request
 FIRST_SECRET_DRAW = 2  # lower draw indices give the same inputs to everybody with the same seed
-MAX_QUOTED_LENGTH = 200  # characters of an exception's message
 NOT_PLAIN = 10_000  # added to the sort key of a case in an unusual dtype or layout: shown last
-
-
-class BankProgramError(Exception):
-    """The reference or the spec fails, which is no fault of the submission."""
-
-
-@contextlib.contextmanager
-def blame_bank(problem: str) -> Iterator[None]:
-    """Turn any error of a program inside the block into a BankProgramError."""
-    try:
-        yield
-    except (ProgramError, WorkerError) as error:
-        details = ""
-        if isinstance(error, CallTimeout):
-            details = "; limits in the spec says how long a call may take"
-        if isinstance(error, ProgramError) and error.raised:
-            details = f": {error.raised.message[:MAX_QUOTED_LENGTH]}"
-            if error.where:
-                details += f", in {error.where}"
-            if error.is_from_support_code:
-                problem = re.sub("^the reference ", "the driver, or a helper, ", problem)
-        raise BankProgramError(f"{problem}: {error}{details}") from None
 
 
 def new_secret_draw() -> int:
     """Return a draw index that no program can foresee."""
     return FIRST_SECRET_DRAW + secrets.randbits(64)
-
-
-class SharedPrograms(Protocol):
-    """The bank's programs and their results, shared by evaluations; see `BankPrograms`."""
-
-    memory: dict[Key, Any]  # the seed is the first entry of a key
-    secret_draw: int  # for all grades that measure no speed
-
-    def variant_program(self, name: str, index: int) -> RemoteProgram:
-        """Return the program of a variant of an idea."""
-
-    def layered_program(self, variants: Sequence[tuple[str, int]]) -> RemoteProgram:
-        """Return a program of several variants, each executed on top of those before it."""
-
-    def accepted_solution_program(self, name: str) -> RemoteProgram:
-        """Return the program of an accepted solution."""
-
-    def reload_program(self, name: str) -> None:
-        """Load a program again if its process has ended or is nearly used up."""
 
 
 class Evaluation:
@@ -102,22 +61,22 @@ class Evaluation:
         self,
         question: Question,
         seed: int,
-        submission: RemoteProgram,
+        subject: RemoteProgram,
         reference: RemoteProgram,
         *,
-        bank: SharedPrograms | None = None,
+        bank: BankPrograms | None = None,
     ) -> None:
         """Keep the programs and the memory shared with other evaluations; nothing runs yet."""
         self.question = question
-        self.subject = submission
+        self.subject = subject  # the judged program: a submission, or one of the bank
         self.reference = reference
         self.runs_reference_first = True  # a case that breaks the reference stops the check
         self.measures_stretch = True  # run stretch checks, too
-        self.cases: dict[str, CaseRecipe] = expand_draws(read_cases(question.spec.cases)[0])
+        self.cases = cases_and_draws(question)
         self.parts_asked = len(question.spec.parts)  # checks of later parts do not exist yet
         self.bank = bank
         self._wanted: dict[int, dict[str, tuple[str, ...]]] = {}  # by number of parts asked
-        self._bank_memory: dict[Key, Any] = {} if bank is None else bank.memory
+        self._bank_memory: dict[MemoryKey, Any] = {} if bank is None else bank.memory
         self._reset(seed)
 
     def _reset(self, seed: int) -> None:
@@ -127,8 +86,8 @@ class Evaluation:
         self.secret_draw = new_secret_draw()
         self.keeps_secret_draw = False
         self.calls_made: list[tuple[str, CaseRecipe]] = []  # runs of the submission so far
-        self._subject_memory: dict[Key, Any] = {}
-        self._secret_memory: tuple[int, dict[Key, Any]] = (0, {})  # the latest secret draw
+        self._subject_memory: dict[MemoryKey, Any] = {}
+        self._secret_memory: tuple[int, dict[MemoryKey, Any]] = (0, {})  # the latest secret draw
 
     def with_subject(self, program: RemoteProgram, seed: int | None = None) -> Evaluation:
         """Return an evaluation of another program, by default with the same seed."""
@@ -148,7 +107,7 @@ class Evaluation:
 
     def remember(
         self,
-        key: Key,
+        key: MemoryKey,
         make: Callable[[], T],
         program: RemoteProgram | None = None,
         *,
@@ -161,19 +120,20 @@ class Evaluation:
         """
         memory, full_key = self._memory_slot(program, key, draw_index)
         if full_key not in memory:
-            bank_program = None
-            if program is not None and self.bank and self._is_bank_program(program):
-                bank_program = program
-            with contextlib.suppress(*[WorkerError] if bank_program else []):
+            if program is None or self.bank is None or not self._is_bank_program(program):
                 memory[full_key] = make()
-            has_failed = full_key not in memory
-            if bank_program and (has_failed or bank_program.worker.failure is not None):
-                self._reload(bank_program)
-                memory[full_key] = make()
+            else:
+                with contextlib.suppress(WorkerError):
+                    memory[full_key] = make()
+                if program.worker.failure is not None or full_key not in memory:
+                    self._reload(program)
+                    memory[full_key] = make()
         value: T = memory[full_key]
         return value
 
-    def _memory_slot(self, program: RemoteProgram | None, key: Key, draw_index: int) -> MemorySlot:
+    def _memory_slot(
+        self, program: RemoteProgram | None, key: MemoryKey, draw_index: int
+    ) -> MemorySlot:
         """Return where a value is remembered.
 
         A value for a secret draw is forgotten at the next secret draw, unless `keeps_secret_draw`.
@@ -187,7 +147,7 @@ class Evaluation:
             return self._bank_memory, full_key
         return self._subject_memory, full_key
 
-    def _outcome_key(self, run: str, case: CaseRecipe, mode: str) -> Key:
+    def _outcome_key(self, run: str, case: CaseRecipe, mode: str) -> MemoryKey:
         return "outcome", run, case.name, mode, self.wanted_results[run]
 
     def _is_remembered(
@@ -248,9 +208,7 @@ class Evaluation:
 
         If an input is shaped like a result, the reference runs on the inputs before it.
         """
-
-        def shape_of(name: str, drawn: Mapping[str, Any]) -> tuple[int, ...]:
-            return self._reference_shape(case, name, drawn, draw_index)
+        shape_of = functools.partial(self._reference_shape, case)
 
         def make() -> dict[str, Any]:
             try:
@@ -289,66 +247,18 @@ class Evaluation:
         return {name: encoded(name) for name in run_inputs(self.steps(run))}
 
     def _reference_shape(
-        self, case: CaseRecipe, name: str, drawn: Mapping[str, Any], draw_index: int
+        self, case: CaseRecipe, name: str, drawn: Mapping[str, Any]
     ) -> tuple[int, ...]:
         """Return the shape of a result of the reference on the inputs drawn so far."""
-        memory, key = self._memory_slot(None, ("shape", case.name, name), draw_index)
-        if draw_index == 0 and case.name in self.cases:
-            self.remember(
-                ("shapes", len(self.cases)), lambda: self.find_shapes(self.cases.values())
-            )
-        if draw_index == 0 and key in memory:
-            return tuple(memory[key])
-        steps, inputs = self._steps_and_inputs_for(case, name, drawn)
-        if not steps:
-            raise DrawError(f"no run gives {name} from the inputs that come before it")
-        with blame_bank(f"the reference fails on case {case.name}"):
-            value = self.reference.run(steps, inputs, [name]).values[name]
-        return tuple(to_array(value).shape)
-
-    def find_shapes(self, cases: Iterable[CaseRecipe]) -> None:
-        """Ask the reference, in few requests, for the result shapes that small cases need."""
-        if self.reference.is_asked_alone:
-            return
-        requests: dict[tuple[tuple[Step, ...], str], list[tuple[Key, Inputs]]] = {}
-        for case in cases:
-            if not self.can_be_batched(case):
-                continue
-
-            def request_shape(
-                name: str, drawn: Mapping[str, Any], case: CaseRecipe = case
-            ) -> tuple[int, ...]:
-                steps, inputs = self._steps_and_inputs_for(case, name, drawn)
-                memory, key = self._memory_slot(None, ("shape", case.name, name), 0)
-                if steps and key not in memory:
-                    requests.setdefault((steps, name), []).append((key, inputs))
-                raise DrawError("the shape is requested")
-
-            # A case that cannot be drawn is reported when it is needed.
-            with contextlib.suppress(DrawError, ValueError):
-                draw_inputs(case, self.seed, request_shape)
-        for (steps, name), entries in requests.items():
-            inputs = [inputs for _, inputs in entries]
-            outcomes = self._run_batch([self.reference], steps, inputs, [name])
-            for (key, _), outcome in zip(entries, outcomes, strict=False):
-                if isinstance(outcome, Outcome) and name in outcome.values:
-                    self._bank_memory[key] = tuple(to_array(outcome.values[name]).shape)
-
-    def _steps_and_inputs_for(
-        self, case: CaseRecipe, name: str, drawn: Mapping[str, Any]
-    ) -> tuple[tuple[Step, ...], Inputs]:
-        """Return steps that compute a result from the inputs drawn so far, and those inputs.
-
-        Both are empty if there are no such steps.
-        """
         for steps in self.question.runs.values():
-            if name not in assigned_names(steps):
-                continue
             needed = steps_producing(steps, name)
             names = run_inputs(needed)
-            if needed and set(names) <= drawn.keys():
-                return needed, {n: encode_input(self.question, case, n, drawn[n]) for n in names}
-        return (), {}
+            if needed and names.keys() <= drawn.keys():
+                inputs = {n: encode_input(self.question, case, n, drawn[n]) for n in names}
+                with blame_bank(f"the reference fails on case {case.name}"):
+                    value = self.reference.run(needed, inputs, [name]).values[name]
+                return tuple(to_array(value).shape)
+        raise DrawError(f"no run gives {name} from the inputs that come before it")
 
     def limits_of(self, case: CaseRecipe) -> RequestLimits | None:
         """Return the limits of a call on a case; None if neither case nor question sets any."""
@@ -465,18 +375,17 @@ class Evaluation:
 
         In a mode other than `NATIVE`, the other float64 cases are left out: few of them need it.
         """
-        names: set[str] = set()
-        for check in self.checks:
-            if check.run == run:
-                names.update(cases_of_check(check, self.steps(run), self.cases))
-        if case.name not in names:
-            return
-        cases = sorted(
-            (self.cases[name] for name in names if name in self.cases), key=self.display_order
-        )
-        if mode != NATIVE:
-            cases = [each for each in cases if each.dtype != "float64"]
-        self.prefetch([program], run, cases, modes=(mode,))
+        names = {
+            name
+            for check in self.checks
+            if check.run == run
+            for name in cases_of_check(check, self.steps(run), self.cases)
+        }
+        if case.name in names:
+            cases = [self.cases[name] for name in names & self.cases.keys()]
+            if mode != NATIVE:
+                cases = [each for each in cases if each.dtype != "float64"]
+            self.prefetch([program], run, sorted(cases, key=self.display_order), modes=(mode,))
 
     def prefetch(
         self,
@@ -599,3 +508,8 @@ def entry_count(case: CaseRecipe) -> int:
         elif recipe.shape is not None:
             count += int(np.prod(recipe.shape))
     return count
+
+
+def cases_and_draws(question: Question) -> dict[str, CaseRecipe]:
+    """Return every case of a question, and every further draw of one, by name."""
+    return expand_draws(read_cases(question.spec.cases)[0])

@@ -128,52 +128,48 @@ def _panel(
 
     Entries in `focus` are highlighted (default: the entry at the index).
     """
-    full_shape = array.shape
-    places = [str(position) for position in index]
-    axes = _shown_axes(array.shape, 2 if focus else 1)
-    if len(axes) == 2 < array.ndim:  # leave out axes of length 1
-        others = tuple(axis for axis in range(array.ndim) if axis not in axes)
-        array = array.squeeze(others)
-        wrong = None if wrong is None else wrong.squeeze(others)
-        index = (index[axes[0]], index[axes[1]])
-    else:
-        axes = list(range(array.ndim))[-2:]
-
-    leading = index[:-2]
-    entry = (index[-2] if array.ndim > 1 else 0, index[-1])
-    plane = np.atleast_2d(array[leading])
+    axes = _shown_axes(array.shape, keeps_last_two=bool(focus))
+    plane_index = tuple(
+        slice(None) if axis in axes else position for axis, position in enumerate(index)
+    )
+    plane = np.atleast_2d(array[plane_index])
+    entry = (index[axes[0]] if len(axes) == 2 else 0, index[axes[-1]])
     rows = _slice_around(entry[0], plane.shape[0], MAX_SLICE_SHAPE[0])
     columns = _slice_around(entry[1], plane.shape[1], MAX_SLICE_SHAPE[1])
     part = plane[rows, columns]
-    marked: Any = []
+    marked: Any = ()
     if wrong is not None:
-        marked = np.argwhere(np.atleast_2d(wrong[leading])[rows, columns])
+        marked = np.argwhere(np.atleast_2d(wrong[plane_index])[rows, columns]).tolist()
     note = ""
     if part.size < array.size:
+        places = [str(position) for position in index]
         for axis, cut in zip(axes, (rows, columns)[-len(axes) :], strict=True):
-            is_whole = cut == slice(0, full_shape[axis])
+            is_whole = cut == slice(0, array.shape[axis])
             places[axis] = ":" if is_whole else f"{cut.start}:{cut.stop}"
-        note = f"entries [{', '.join(places)}] of shape {format_shape(full_shape)}"
-    texts = format_aligned_numbers(part.reshape(-1).tolist())
-    width = part.shape[1]
-    in_focus = [entry] if focus is None else focus
+        note = f"entries [{', '.join(places)}] of shape {format_shape(array.shape)}"
+    texts = np.reshape(format_aligned_numbers(part.ravel().tolist()), part.shape)
     return Panel(
         title=title,
-        rows=tuple(tuple(texts[row * width : (row + 1) * width]) for row in range(part.shape[0])),
-        wrong=frozenset((int(row), int(column)) for row, column in marked),
+        rows=tuple(map(tuple, texts.tolist())),
+        wrong=frozenset(map(tuple, marked)),
         focus=frozenset(
             (row - rows.start, column - columns.start)
-            for row, column in in_focus
+            for row, column in ([entry] if focus is None else focus)
             if rows.start <= row < rows.stop and columns.start <= column < columns.stop
         ),
         note=note,
     )
 
 
-def _shown_axes(shape: Index, kept: int) -> list[int]:
-    """Return the last `kept` axes, and every other axis that is longer than 1."""
-    first_kept = max(len(shape) - kept, 0)
-    return [axis for axis, length in enumerate(shape) if axis >= first_kept or length > 1]
+def _shown_axes(shape: Index, *, keeps_last_two: bool) -> list[int]:
+    """Return the last two axes, or two others if the rest have length 1.
+
+    With `keeps_last_two`, the last two are shown even if one of them has length 1.
+    """
+    axes = list(range(len(shape)))
+    first_kept = len(shape) - (2 if keeps_last_two else 1)
+    longer = [axis for axis in axes if axis >= first_kept or shape[axis] > 1]
+    return longer if len(longer) == 2 else axes[-2:]
 
 
 def _slice_around(position: int, length: int, max_length: int) -> slice:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.cases.recipe import CaseRecipe
+from grader.grading.bank_errors import BankProgramError, blame_bank
 from grader.grading.compare import find_mismatch
-from grader.grading.evaluation import BankProgramError, Evaluation, blame_bank
+from grader.grading.evaluation import Evaluation
 from grader.grading.values import same_value
 from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.remote_program import RemoteProgram

@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from grader import forms
+from grader.grading.bank_errors import BankProgramError
 from grader.grading.case_by_case import SubmissionStopped
 from grader.grading.check_order import CheckSchedule, first_blocking_failure, skipped_result
-from grader.grading.evaluation import BankProgramError, Evaluation
+from grader.grading.evaluation import Evaluation
 from grader.grading.kinds import registry
 from grader.grading.submission import SubmissionProblem, missing_functions
 from grader.model.report import NON_FAILING_VERDICTS, CheckResult, Clause, Verdict

@@ -13,11 +13,13 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from grader import forms
 from grader.forms.base import UnreadableAnswer
+from grader.grading.bank_errors import BankProgramError
 from grader.grading.bank_programs import BankPrograms
 from grader.grading.check_order import (
     award_points,
@@ -26,7 +28,7 @@ from grader.grading.check_order import (
     part_results_without_checks,
     resolve_counted_parts,
 )
-from grader.grading.evaluation import BankProgramError, Evaluation, new_secret_draw
+from grader.grading.evaluation import Evaluation, new_secret_draw
 from grader.grading.reruns import require_deterministic
 from grader.grading.run_checks import deadline_note, missing_functions_note, run_checks
 from grader.grading.submission import (
@@ -112,6 +114,7 @@ class JudgingSession(Closeable):
         self._proved = proved
         self._in_use = threading.Lock()
         self._closed = False
+        self._secret_draw = new_secret_draw()  # for all grades that measure no speed
         self._stack = contextlib.ExitStack()
         torch = question.spec.needs_torch
         if workers is None or workers.torch != torch:
@@ -157,7 +160,7 @@ class JudgingSession(Closeable):
                     report = self._with_problem(report, problem)
                 else:
                     report = replace(report, stopped=load_exception_notes(program))
-                    evaluation = self.bank.new_evaluation(program, seed)
+                    evaluation = self.new_evaluation(program, seed)
                     report = self._judge(report, evaluation, options)
                     report = self._explain_failure(report, evaluation, options)
             except BankProgramError as error:
@@ -306,7 +309,7 @@ class JudgingSession(Closeable):
         """
         evaluation.measures_stretch = measures_stretch
         evaluation.keeps_secret_draw = not measures_stretch
-        evaluation.secret_draw = self.bank.secret_draw
+        evaluation.secret_draw = self._secret_draw
         if measures_stretch:
             evaluation.secret_draw = new_secret_draw()
 
@@ -396,7 +399,20 @@ class JudgingSession(Closeable):
             RuntimeError: Another thread is using the session, or it is closed.
         """
         with self._exclusive_use():
-            return self.bank.evaluate_bank_program(name, sources, seed, called or name, file, parts)
+            program = self.bank.load_examined_program(name, sources, called or name, file, parts)
+            evaluation = self.new_evaluation(program, seed)
+            evaluation.runs_reference_first = False  # the program may be the reference itself
+            return evaluation
+
+    def new_evaluation(self, program: RemoteProgram, seed: int) -> Evaluation:
+        """Return a new evaluation of a program; only the latest seeds stay remembered."""
+        self.bank.forget_old_seeds(seed)
+        return self._first_evaluation.with_subject(program, seed)
+
+    @cached_property
+    def _first_evaluation(self) -> Evaluation:
+        reference = self.bank.reference
+        return Evaluation(self.question, 0, reference, reference, bank=self.bank)
 
     def close(self) -> None:
         """End every process of the session."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe as Case
+from grader.grading.bank_errors import BankProgramError, blame_bank
 from grader.grading.case_by_case import (
     CaseFinding,
     SubmissionStopped,
@@ -20,7 +21,7 @@ from grader.grading.case_by_case import (
     verdict_of_process_end,
 )
 from grader.grading.compare import ResultMismatch, compare_result, mismatch_of_entries
-from grader.grading.evaluation import BankProgramError, Evaluation, blame_bank
+from grader.grading.evaluation import Evaluation
 from grader.grading.exhibits import make_bars, make_grids
 from grader.grading.tolerance_bands import (
     allowed_by_check,

@@ -114,7 +114,7 @@ def write_script(
 ) -> CaseScript:
     """Write the script of a run on a case, with a remark on the first line.
 
-    The inputs are as `case_inputs` of `grader.grading.bank_programs` returns them.  The script
+    The inputs are as `grader.grading.case_inputs` returns them.  The script
     prints the named results (default: those of the last step), and compares them with `expected`,
     which has numbers and arrays by result.
     """

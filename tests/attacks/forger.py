@@ -165,7 +165,7 @@ def _calls(session: GradingSession, seed: int) -> Iterator[Call]:
     program = steps.execute_program("recorded", _load(session))
     if question.spec.needs_torch:
         from grader.sandbox.worker.measure import autograd  # noqa: F401 which gives steps its vjp
-    evaluation = session.bank.new_evaluation(session.bank.reference, seed)
+    evaluation = session.new_evaluation(session.bank.reference, seed)
     done = set()
     for check in question.spec.checks:
         for case in evaluation.cases_of(check):

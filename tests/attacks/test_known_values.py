@@ -88,7 +88,7 @@ def holds_truth_value(value: Any) -> bool:
 
 def test_a_driver_does_not_judge(session: GradingSession) -> None:
     """Judgements are the same on every seed; a step of judge makes them beside the reference."""
-    right = session.bank.new_evaluation(session.bank.reference, SEED)
+    right = session.new_evaluation(session.bank.reference, SEED)
     found = set[str]()
     for check in right.checks:
         if not registry.kind_named(check.kind).judges_values:

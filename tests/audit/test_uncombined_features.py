@@ -44,7 +44,7 @@ def listed(folder: Path, *cases: dict[str, Any], **more: Any) -> list[str]:
     )
     with GradingSession(asked) as session, np.errstate(all="ignore"):
         session.bank.restore_reference()
-        evaluation = session.bank.new_evaluation(session.bank.reference, 0)
+        evaluation = session.new_evaluation(session.bank.reference, 0)
         return list(uncombined_features(evaluation))
 
 

@@ -34,7 +34,7 @@ def remarks_on(
         **more,
     )
     with GradingSession(asked) as session:
-        evaluation = session.bank.new_evaluation(session.bank.reference, 0)
+        evaluation = session.new_evaluation(session.bank.reference, 0)
         return [
             text for text in unvaried_inputs(asked, evaluation) if not text.startswith("eps of")
         ]
@@ -94,7 +94,7 @@ def test_the_suggested_case_has_a_free_name(tmp_path: Path) -> None:
             cases={"rows": cases[0], "other-k": cases[1]},
         )
     ) as session:
-        evaluation = session.bank.new_evaluation(session.bank.reference, 0)
+        evaluation = session.new_evaluation(session.bank.reference, 0)
         (remark, *_) = (t for t in unvaried_inputs(session.question, evaluation) if " k " in t)
     assert remark == "every case has k 2; add `other-k-2: {extends: rows, k: 3}`"
 

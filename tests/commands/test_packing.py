@@ -18,7 +18,7 @@ from grader import bank, forms
 from grader.commands.context import Context
 from grader.commands.pack import EXAMPLES_FOLDER, write_pack
 from grader.explain.session import GradingSession
-from grader.grading.bank_programs import cases_and_draws
+from grader.grading.evaluation import cases_and_draws
 from grader.model.errors import UsageError
 from grader.model.question import Question
 from grader.model.report import Verdict

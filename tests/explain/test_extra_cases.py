@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 @pytest.fixture(scope="module")
 def evaluation() -> Iterator[Evaluation]:
     with GradingSession(load("deviations")) as session:
-        yield session.bank.new_evaluation(session.bank.reference, 3)
+        yield session.new_evaluation(session.bank.reference, 3)
 
 
 def extra_inputs(extra: ExtraCases, **counts: int) -> list[CaseRecipe]:

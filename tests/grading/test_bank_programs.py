@@ -11,7 +11,7 @@ import yaml
 
 from grader.bank import load
 from grader.explain.session import GradingSession, grade
-from grader.grading.evaluation import BankProgramError
+from grader.grading.bank_errors import BankProgramError
 from grader.model.question import Question
 from grader.model.report import Verdict
 from tests.audit.audits import REFERENCE, question

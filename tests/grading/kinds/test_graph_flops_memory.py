@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from grader.bank import load
-from grader.grading.evaluation import BankProgramError
+from grader.grading.bank_errors import BankProgramError
 from grader.model.question import Support
 from grader.model.report import Bars, Verdict
 from grader.sandbox import config

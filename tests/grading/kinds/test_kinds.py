@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grader.grading.bank_errors import BankProgramError
 from grader.grading.case_by_case import SubmissionStopped
-from grader.grading.evaluation import BankProgramError
 from grader.model.report import Grids, Verdict
 from grader.sandbox.client import WorkerClient
 from tests.grading.kinds.grading import Desk

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.grading.evaluation import BankProgramError
+from grader.grading.bank_errors import BankProgramError
 from grader.grading.kinds import registry
 from grader.grading.kinds.base import CaseTrial
 from grader.model.report import Breakdown, Curve, Verdict
