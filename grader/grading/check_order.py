@@ -48,13 +48,15 @@ class CheckSchedule:
         """Start with part 1."""
         self.results_so_far: dict[str, CheckResult] = {}
         self.last_asked_part = 1
+        self.stopped_by = ""  # id of the check in which the submission's process ended
         self.order = execution_order(spec, counted_parts)
         self._counted_parts = counted_parts
 
     def result_if_skipped(self, part: int, check: Check) -> CheckResult | None:
         """Return the result of the next check if it is skipped, else None.
 
-        A check is skipped if an earlier part does not pass, or if a check that it needs fails.
+        A check is skipped if an earlier part does not pass, if a check that it needs fails, or if
+        the submission's process has ended.
         """
         if part > self.last_asked_part:
             blocking = first_blocking_failure(self.results_so_far, self._counted_parts)
@@ -62,9 +64,14 @@ class CheckSchedule:
                 message = f"part {part} is asked when part {blocking.part} passes"
                 return skipped_result(part, check, blocking.id, message)
             self.last_asked_part = part
-        for need in check.needs:
-            if self.results_so_far[need].verdict not in SATISFIES_NEEDS:
-                return skipped_result(part, check, need, f"needs {need}")
+        failed_needs = [
+            need for need in check.needs if self.results_so_far[need].verdict not in SATISFIES_NEEDS
+        ]
+        if self.stopped_by and failed_needs[:1] in ([], [self.stopped_by]):
+            message = f"the process was stopped in {self.stopped_by}"
+            return skipped_result(part, check, self.stopped_by, message)
+        if failed_needs:
+            return skipped_result(part, check, failed_needs[0], f"needs {failed_needs[0]}")
         return None
 
 

@@ -36,15 +36,10 @@ def run_checks(
     spec = evaluation.question.spec
     schedule = CheckSchedule(spec, counted_parts or range(1, len(spec.parts) + 1))
     results = schedule.results_so_far
-    stopped_by: str | None = None  # id of the check in which the process ended
     first_with_problem: dict[str, str] = {}  # check id, by the sentence on missing functions
     for part, check in schedule.order:
         result = schedule.result_if_skipped(part, check)
         evaluation.parts_asked = schedule.last_asked_part
-        may_run = result is None or result.blocked_by == stopped_by
-        if stopped_by and may_run and part <= schedule.last_asked_part:
-            message = f"the process was stopped in {stopped_by}"
-            result = skipped_result(part, check, stopped_by, message)
         problem = _missing_functions_of_part(evaluation, part, check)
         if result is None:
             result = _result_without_running(evaluation, check, problem)
@@ -54,14 +49,16 @@ def run_checks(
                 result = registry.kind_named(check.kind).run_check(evaluation, check)
             except SubmissionStopped as stop:
                 result = stop.result
-                stopped_by = check.id
+                schedule.stopped_by = check.id
             except OutOfTime:
                 result = _deadline_result(evaluation, check, results.values())
-                stopped_by = check.id
+                schedule.stopped_by = check.id
         if problem is not None and result.verdict not in NON_FAILING_VERDICTS:
-            # Only the missing functions are reported, though the code may have other faults.
+            # Only the missing functions are reported, once, though the code may have other faults.
             first = first_with_problem.setdefault(problem.sentence, check.id)
-            result = _problem_result(part, check, problem, first)
+            result = _result(check, problem.verdict, problem.sentence)
+            if first != check.id:
+                result = skipped_result(part, check, first, f"needs {first}")
         results[check.id] = replace(
             result,
             part=part,
@@ -154,15 +151,6 @@ def _broken_clauses(
 
 def _result(check: Check, verdict: Verdict, message: str) -> CheckResult:
     return CheckResult(check.id, check.kind, verdict, message, stretch=check.stretch)
-
-
-def _problem_result(
-    part: int, check: Check, problem: SubmissionProblem, first_check: str
-) -> CheckResult:
-    """Return the result of a check of missing functions; the first such check reports them."""
-    if check.id == first_check:
-        return _result(check, problem.verdict, problem.sentence)
-    return skipped_result(part, check, first_check, f"needs {first_check}")
 
 
 def _deadline_result(

@@ -277,18 +277,23 @@ class JudgingSession(Closeable):
             if is_explained:  # the process starts while other checks run
                 self.bank.start_variants_process()
 
-        is_judged = False
-        if options.on_verdict is not None:
-            self._choose_measuring(evaluation, measures_stretch=False)
+        on_verdict = options.on_verdict
+        stages = [options.measures_stretch]
+        if on_verdict is not None:
+            stages.insert(0, False)
+        for measures_stretch in stages:
+            evaluation.measures_stretch = measures_stretch
+            # For the secret draw of the session, the reference runs only once.
+            evaluation.keeps_secret_draw = not measures_stretch
+            evaluation.secret_draw = new_secret_draw() if measures_stretch else self._secret_draw
             checks = run_checks(evaluation, start_variants, self._counted_parts, options.progress)
             report = self._with_checks(report, evaluation, checks)
-            options.on_verdict(report)
-            # A process that has ended cannot be measured any more.
-            is_judged = worker.failure is not None or not has_stretch
-        if not is_judged:
-            self._choose_measuring(evaluation, measures_stretch=options.measures_stretch)
-            checks = run_checks(evaluation, start_variants, self._counted_parts, options.progress)
-            report = self._with_checks(report, evaluation, checks)
+            if on_verdict is not None:
+                on_verdict(report)
+                on_verdict = None
+                # A process that has ended cannot be measured any more.
+                if not has_stretch or worker.failure is not None:
+                    break
         return report
 
     def _explain_failure(
@@ -301,17 +306,6 @@ class JudgingSession(Closeable):
             return report
         with discarding_output(evaluation.subject.worker):
             return self.explain(evaluation, report)
-
-    def _choose_measuring(self, evaluation: Evaluation, *, measures_stretch: bool) -> None:
-        """Set if an evaluation measures stretch checks.
-
-        If not, it uses the secret draw of the session, for which the reference runs only once.
-        """
-        evaluation.measures_stretch = measures_stretch
-        evaluation.keeps_secret_draw = not measures_stretch
-        evaluation.secret_draw = self._secret_draw
-        if measures_stretch:
-            evaluation.secret_draw = new_secret_draw()
 
     def _with_checks(
         self, report: Report, evaluation: Evaluation, checks: tuple[CheckResult, ...]
