@@ -16,7 +16,8 @@ from grader.cases.recipe import CaseRecipe, Recipe
 from grader.cases.vary import variable_side_lengths, with_side_lengths, with_small_integers
 from grader.explain.extra_cases import ExtraCases
 from grader.grading.bank_errors import BankProgramError
-from grader.grading.case_by_case import CaseFinding, describe_inputs, join_inputs
+from grader.grading.case_by_case import describe_inputs, join_inputs
+from grader.grading.case_finding import CaseFinding
 from grader.grading.evaluation import Evaluation
 from grader.grading.kinds import registry
 from grader.grading.kinds.base import CaseTrial

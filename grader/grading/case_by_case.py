@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from grader.cases.recipe import CaseRecipe, Recipe
+from grader.grading.case_finding import CaseFinding
 from grader.grading.evaluation import Evaluation
 from grader.model.number_format import format_shape
 from grader.model.report import (
@@ -20,8 +21,6 @@ from grader.model.report import (
     Breakdown,
     CheckResult,
     ExceptionRecord,
-    Exhibit,
-    Mismatch,
     Verdict,
 )
 from grader.model.spec import Check
@@ -34,26 +33,6 @@ MAX_CALL_LENGTH = 60  # characters of a call that a sentence can begin with
 _MISSING_FUNCTION = re.compile(r"module 'submission' has no attribute '(\w+)'")
 _WRONG_ARGUMENTS = re.compile(r"(\w+)[\w.]*\(\) (?:takes|missing|got) ")
 _PLAIN_CALL = re.compile(r"[\w.]+\(\)")  # a line of a driver that is clear by itself
-
-
-@dataclass(frozen=True, slots=True)
-class CaseFinding:
-    """A fault that a check found on one case, or a measurement without a fault."""
-
-    sentence: str
-    verdict: Verdict = Verdict.FAIL
-    mismatch: Mismatch | None = None
-    exhibit: Exhibit | None = None
-    raised: ExceptionRecord | None = None
-    wrong_result: str = ""  # "grad_x"; the cases on which it is wrong are counted
-    figures: Mapping[str, float] = field(default_factory=dict)  # measured numbers by name
-    effect: bool = False  # only a side effect of a call is wrong
-    always_decides: bool = False  # with such a finding even a stretch check fails the submission
-
-    @classmethod
-    def for_pass(cls, sentence: str = "", **figures: float) -> CaseFinding:
-        """Return a measurement on a case without a fault."""
-        return cls(sentence, Verdict.PASS, figures=figures)
 
 
 CaseFindings = Sequence[tuple[CaseRecipe, CaseFinding]]

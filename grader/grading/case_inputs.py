@@ -35,18 +35,8 @@ def case_inputs(question: Question, case: str, run: str, seed: int) -> Inputs:
         BankProgramError: They cannot be drawn.
     """
     recipe = cases_and_draws(question)[case]
-    needs_reference = False
-
-    def shape_of(name: str, _: object) -> tuple[int, ...]:
-        nonlocal needs_reference
-        needs_reference = True
-        raise DrawError(f"only the reference knows the shape of {name}")
-
-    try:
-        drawn = draw_inputs(recipe, seed, shape_of)
-    except DrawError as error:
-        if not needs_reference:
-            raise BankProgramError(f"case {case} cannot be drawn: {error}") from None
+    inputs = recipe.inputs
+    if any(own.like is not None and own.like not in inputs for own in inputs.values()):
         with (
             WorkerPool(torch=question.spec.needs_torch) as workers,
             BankPrograms(question, workers) as bank,
@@ -54,5 +44,13 @@ def case_inputs(question: Question, case: str, run: str, seed: int) -> Inputs:
             reference = bank.reference
             evaluation = Evaluation(question, seed, reference, reference, bank=bank)
             return evaluation.inputs(recipe, run)
+    try:
+        drawn = draw_inputs(recipe, seed, _refuse_shape)
+    except DrawError as error:
+        raise BankProgramError(f"case {case} cannot be drawn: {error}") from None
     names = run_inputs(question.runs[run])
     return {name: encode_input(question, recipe, name, drawn[name]) for name in names}
+
+
+def _refuse_shape(name: str, _: object) -> tuple[int, ...]:
+    raise DrawError(f"only the reference knows the shape of {name}")

@@ -112,9 +112,9 @@ def overall_verdict(checks: Sequence[CheckResult], counted_parts: Collection[int
 def part_results(
     spec: Spec, checks: Sequence[CheckResult], counted_parts: Collection[int]
 ) -> tuple[PartResult, ...]:
-    """Return the result of each part."""
+    """Return the result of each part, from checks that have their points."""
     verdicts = [_part_verdict(number, checks) for number in range(1, len(spec.parts) + 1)]
-    return _with_points(spec, verdicts, counted_parts, award_points(spec, checks, counted_parts))
+    return _with_points(spec, verdicts, counted_parts, checks)
 
 
 def award_points(

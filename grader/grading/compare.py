@@ -37,6 +37,7 @@ from grader.model.number_format import (
     format_shape,
 )
 from grader.model.report import Mismatch
+from grader.model.spec import Tolerance
 from grader.sandbox.messages import Outcome
 from grader.sandbox.worker.wire import Tensor
 
@@ -154,23 +155,30 @@ def _compare_arrays(
         actual_array = as_real_array(actual_array)
         native_array = as_real_array(native_array)
         precise_array = as_real_array(precise_array)
-    is_floating = actual_array.dtype.kind == "f"
-    if is_floating:
+    if actual_array.dtype.kind == "f":
         mismatch = _nonfinite_mismatch(result, actual_array, native_array)
-        if mismatch is not None:
-            return mismatch
-    if is_floating and not exact:
+        if mismatch is not None or exact:
+            return mismatch or _unequal_entries(result, actual_array, native_array)
         return _compare_floats(result, actual_array, precise_array, dtype, expected, zeros=zeros)
-
-    wrong = ~_equal_entries(actual_array, native_array)
-    tolerance = expected.tolerance
-    if tolerance is None or actual_array.dtype.kind not in "iu":
-        return mismatch_of_entries(result, actual_array, native_array, wrong)
+    if expected.tolerance is None or actual_array.dtype.kind not in "iu":
+        return _unequal_entries(result, actual_array, native_array)
     actual_array = actual_array.astype(np.float64)
     native_array = native_array.astype(np.float64)
-    allowed = allowed_by_check(tolerance, native_array)
-    wrong &= np.abs(actual_array - native_array) > allowed
-    return mismatch_of_entries(result, actual_array, native_array, wrong, allowed)
+    return _beyond_tolerance(result, actual_array, native_array, expected.tolerance)
+
+
+def _unequal_entries(result: str, actual: Array, expected: Array) -> ResultMismatch | None:
+    wrong = ~_equal_entries(actual, expected)
+    return mismatch_of_entries(result, actual, expected, wrong)
+
+
+def _beyond_tolerance(
+    result: str, actual: Array, expected: Array, tolerance: Tolerance
+) -> ResultMismatch | None:
+    """Return a mismatch if any entries differ by more than a check's tolerance allows."""
+    allowed = allowed_by_check(tolerance, expected)
+    wrong = ~_equal_entries(actual, expected) & (np.abs(actual - expected) > allowed)
+    return mismatch_of_entries(result, actual, expected, wrong, allowed)
 
 
 def _nonfinite_mismatch(result: str, actual: Array, expected: Array) -> ResultMismatch | None:
@@ -267,11 +275,7 @@ def _compare_with_integer(
     actual = np.asarray(float(observed))
     precise = np.asarray(float(expected.precise))
     mismatch = _nonfinite_mismatch(result, actual, precise)
-    if mismatch is not None:
-        return mismatch
-    allowed = allowed_by_check(tolerance, precise)
-    wrong = ~_equal_entries(actual, precise) & (np.abs(actual - precise) > allowed)
-    return mismatch_of_entries(result, actual, precise, wrong, allowed)
+    return mismatch or _beyond_tolerance(result, actual, precise, tolerance)
 
 
 def _compare_with_float(
@@ -282,10 +286,7 @@ def _compare_with_float(
         precise = np.asarray(float(expected.precise))
         return _compare_floats(result, actual, precise, expected.dtype, expected, zeros=False)
     native = np.asarray(float(expected.native))
-    mismatch = _nonfinite_mismatch(result, actual, native)
-    if mismatch is not None:
-        return mismatch
-    return mismatch_of_entries(result, actual, native, ~_equal_entries(actual, native))
+    return _nonfinite_mismatch(result, actual, native) or _unequal_entries(result, actual, native)
 
 
 def mismatch_of_entries(

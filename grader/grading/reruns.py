@@ -21,6 +21,13 @@ MAX_RERUN_NANOSECONDS = 500_000_000  # of CPU time; a slower program is not exam
 RunCall = tuple[str, CaseRecipe]  # a run and a case
 
 
+def load_again(program: RemoteProgram) -> RemoteProgram:
+    """Load a program into a second module of its process."""
+    copy = replace(program, name=f"{program.name}, anew")
+    copy.load(())
+    return copy
+
+
 def rerun_in_fresh_module(evaluation: Evaluation, calls: Sequence[RunCall]) -> Outcome | None:
     """Load the submission again, make these calls and return the last outcome.
 
@@ -29,9 +36,8 @@ def rerun_in_fresh_module(evaluation: Evaluation, calls: Sequence[RunCall]) -> O
     Raises:
         WorkerError: The process did not survive.
     """
-    program = replace(evaluation.subject, name=f"{evaluation.subject.name}, anew")
     try:
-        program.load(())
+        program = load_again(evaluation.subject)
     except ProgramError:
         return None
     outcome = None

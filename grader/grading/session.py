@@ -320,8 +320,8 @@ class JudgingSession(Closeable):
             with contextlib.suppress(OutOfTime):
                 require_deterministic(evaluation, self.bank.reference, max_seconds=RERUN_SECONDS)
             self._proved = True
-        parts = part_results(spec, checks, self._counted_parts)
         checks = award_points(spec, checks, self._counted_parts)
+        parts = part_results(spec, checks, self._counted_parts)
         verdict = overall_verdict(checks, self._counted_parts)
         follow_up = ""
         if verdict is Verdict.PASS and spec.follow_ups:

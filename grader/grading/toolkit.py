@@ -14,7 +14,6 @@ from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe as Case
 from grader.grading.bank_errors import BankProgramError, blame_bank
 from grader.grading.case_by_case import (
-    CaseFinding,
     SubmissionStopped,
     check_result,
     exception_finding,
@@ -23,6 +22,7 @@ from grader.grading.case_by_case import (
 from grader.grading.compare import ResultMismatch, compare_result, mismatch_of_entries
 from grader.grading.evaluation import Evaluation
 from grader.grading.exhibits import make_bars, make_grids
+from grader.grading.reruns import load_again
 from grader.grading.tolerance_bands import (
     allowed_by_check,
     expected_result,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,16 +87,6 @@ class Question:
         starter = b"\n".join(self.starter.splitlines())
         without = self.without_leading_blank_lines
         return without(submitted) == without(starter)
-
-    def place_of_keys(self, keys: Iterable[str]) -> str:
-        """Return `, in FILE:LINE` of the first key that the reference has in quotes, or ""."""
-        source = self.reference.decode("utf-8", "replace")
-        file = self.spec_file if self.spec.code.reference else f"drills/{self.id}/reference.py"
-        for key in keys:
-            if quoted := re.search(rf"""['"]{re.escape(key)}['"]""", source):
-                line = source.count("\n", 0, quoted.start()) + 1
-                return f", in {file}:{line}"
-        return ""
 
     @property
     def spec_file(self) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from grader.grading.case_finding import CaseFinding
 from grader.model.report import CheckResult, Verdict
 from grader.model.spec import Check
 
@@ -27,7 +28,17 @@ else:
 
     api = _Toolkit()
 
-__all__ = ["CaseTrial", "Check", "CheckResult", "Count", "Kind", "WrittenAnswerKind", "api"]
+__all__ = [
+    "CaseFinding",
+    "CaseTrial",
+    "Check",
+    "CheckResult",
+    "Count",
+    "Kind",
+    "WrittenAnswerKind",
+    "api",
+    "without_cases",
+]
 
 K = TypeVar("K", bound=Check)
 
@@ -108,9 +119,9 @@ class CaseTrial(Generic[K]):
         names = {"torch": "your backward", "driver": "your code", "judge": "your code"}
         return names.get(step.owner, step.function)
 
-    def failing_finding(self, sentence: str, **fields: Any) -> api.CaseFinding:  # noqa: ANN401 fields of a CaseFinding
+    def failing_finding(self, sentence: str, **fields: Any) -> CaseFinding:  # noqa: ANN401 fields of a CaseFinding
         """Return a finding whose sentence ends with the name of the case."""
-        return api.CaseFinding(f"{sentence} (case {self.case.name})", **fields)
+        return CaseFinding(f"{sentence} (case {self.case.name})", **fields)
 
 
 class Kind(Generic[K]):
@@ -151,7 +162,7 @@ class Kind(Generic[K]):
             if evaluation.runs_reference_first:
                 evaluation.reference_outcome(check.run, case)
             trial = CaseTrial(evaluation, check, case)
-            finding: api.CaseFinding | None
+            finding: CaseFinding | None
             try:
                 with evaluation.limits_applied(case):
                     finding = self.judge(trial)
@@ -162,14 +173,14 @@ class Kind(Generic[K]):
             except api.WorkerError as failure:
                 sentence = f"your code {failure}"
                 verdict = api.verdict_of_process_end(failure)
-                finding = api.CaseFinding(f"{sentence} (case {case.name})", verdict)
+                finding = CaseFinding(f"{sentence} (case {case.name})", verdict)
                 result = api.check_result(evaluation, check, cases, [(case, finding)])
                 raise api.SubmissionStopped(result, sentence) from None
             if finding is not None:
                 findings.append((case, finding))
         return api.check_result(evaluation, check, cases, findings)
 
-    def judge(self, trial: CaseTrial[K]) -> api.CaseFinding | None:
+    def judge(self, trial: CaseTrial[K]) -> CaseFinding | None:
         """Return a fault or a measurement on one case; None if there is neither.
 
         An exception that leaves this method is reported as the submission's fault.
@@ -208,9 +219,7 @@ class Kind(Generic[K]):
         return ()
 
 
-def _with_side_effect(
-    trial: CaseTrial[Any], finding: api.CaseFinding | None
-) -> api.CaseFinding | None:
+def _with_side_effect(trial: CaseTrial[Any], finding: CaseFinding | None) -> CaseFinding | None:
     """Return the finding with the first side effect of the submission's calls, if any."""
     effect = next(trial.side_effects(trial.subject_outcome), None)
     if effect is None:
@@ -229,4 +238,9 @@ class WrittenAnswerKind(Kind[K]):
     def run_check(self, evaluation: api.Evaluation, check: K) -> CheckResult:
         first = evaluation.cases_of(check)[0].name
         result = super().run_check(evaluation, check.model_copy(update={"cases": first}))
-        return replace(result, cases=(), failing=(), case_line="", about="", inputs={})
+        return without_cases(result)
+
+
+def without_cases(result: CheckResult) -> CheckResult:
+    """Return a result that tells nothing about its cases."""
+    return replace(result, cases=(), failing=(), case_line="", about="", inputs={}, call="")

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.grading.kinds.base import CaseTrial, Check, WrittenAnswerKind, api
+from grader.grading.kinds.base import CaseFinding, CaseTrial, Check, WrittenAnswerKind, api
 from grader.model.errors import did_you_mean
 from grader.model.spec import LongText, Name, Slug, StrictModel, yaml_key
 
@@ -61,35 +61,35 @@ class ChoicesKind(WrittenAnswerKind[ChoicesCheck]):
     def varies_with_style(self, check: ChoicesCheck) -> bool:  # noqa: ARG002
         return True
 
-    def judge(self, trial: CaseTrial[ChoicesCheck]) -> api.CaseFinding:
+    def judge(self, trial: CaseTrial[ChoicesCheck]) -> CaseFinding:
         check = trial.check
         right_letters = _right_letters(trial)
         answers = trial.subject_result(check.of)
         ids = ", ".join(check.questions)
         if not isinstance(answers, dict):
-            return api.CaseFinding(
+            return CaseFinding(
                 f"{check.of} is {api.describe_value(answers)}, expected a dict with {ids}"
             )
         unknown = [str(name) for name in answers if name not in check.questions]
         if unknown:
-            return api.CaseFinding(f"{check.of} answers {unknown[0]!r:.60}; asked are {ids}")
+            return CaseFinding(f"{check.of} answers {unknown[0]!r:.60}; asked are {ids}")
         letters = {name: _letter(answers.get(name)) for name in check.questions}
         missing = [name for name, letter in letters.items() if not letter]
         if missing:
             verb = "is" if len(missing) == 1 else "are"
-            return api.CaseFinding(f"{', '.join(missing)} {verb} not answered")
+            return CaseFinding(f"{', '.join(missing)} {verb} not answered")
         for name, question in check.questions.items():
             if letters[name] not in question.answers:
-                return api.CaseFinding(
+                return CaseFinding(
                     f"{name} is answered by {f'{answers[name]!r:.40}'}, "
                     f"expected one of {', '.join(question.answers)}"
                 )
         count = len(letters)
         if letters == right_letters:
-            return api.CaseFinding.for_pass(f"{count} of {count} right" if count > 1 else "right")
+            return CaseFinding.for_pass(f"{count} of {count} right" if count > 1 else "right")
         if count > 1:
-            return api.CaseFinding(f"not all {count} answers are right")
-        return api.CaseFinding("the answer is not right")
+            return CaseFinding(f"not all {count} answers are right")
+        return CaseFinding("the answer is not right")
 
 
 def _right_letters(trial: CaseTrial[ChoicesCheck]) -> dict[str, str]:
@@ -153,18 +153,18 @@ class CausesKind(WrittenAnswerKind[CausesCheck]):
     def varies_with_style(self, check: CausesCheck) -> bool:  # noqa: ARG002
         return True
 
-    def judge(self, trial: CaseTrial[CausesCheck]) -> api.CaseFinding:
+    def judge(self, trial: CaseTrial[CausesCheck]) -> CaseFinding:
         check = trial.check
         answer = trial.subject_result(check.of)
         if not isinstance(answer, (list, tuple)) or not all(isinstance(n, str) for n in answer):
-            return api.CaseFinding(
+            return CaseFinding(
                 f"{check.of} is {api.describe_value(answer)}, expected a list of ids"
             )
         picked = list(dict.fromkeys(name.strip() for name in answer))
         for name in picked:
             if name not in check.known_causes:
                 hint = did_you_mean(name, list(check.known_causes))
-                return api.CaseFinding(f"{name!r:.60} is not among the causes{hint}")
+                return CaseFinding(f"{name!r:.60} is not among the causes{hint}")
         innocent = [name for name in picked if name in check.innocent]
         right = sum(name in check.exactly for name in picked)
         total = len(check.exactly)
@@ -175,13 +175,13 @@ class CausesKind(WrittenAnswerKind[CausesCheck]):
         }
         sentence = f"{right} of {total} {'cause' if total == 1 else 'causes'}"
         if right == total and not innocent:
-            return api.CaseFinding.for_pass(sentence, **figures)
+            return CaseFinding.for_pass(sentence, **figures)
         if innocent:
             sentence += f", {len(innocent)} too many"
         if len(innocent) <= MAX_NAMED_CAUSES:
             for name in innocent:
                 sentence += f"; {name} is innocent: {_as_phrase(check.innocent[name])}"
-        return api.CaseFinding(sentence, figures=figures)
+        return CaseFinding(sentence, figures=figures)
 
 
 def _as_phrase(text: str) -> str:
@@ -224,14 +224,14 @@ class FindingsKind(WrittenAnswerKind[FindingsCheck]):
     judges_values = True
     shows_measurement = True  # a pass may have false alarms
 
-    def judge(self, trial: CaseTrial[FindingsCheck]) -> api.CaseFinding:
+    def judge(self, trial: CaseTrial[FindingsCheck]) -> CaseFinding:
         check = trial.check
         answer = trial.subject_result(check.of)
         if not isinstance(answer, dict):
-            return api.CaseFinding(f"{check.of} is {api.describe_value(answer)}, expected a dict")
+            return CaseFinding(f"{check.of} is {api.describe_value(answer)}, expected a dict")
         reasons = {int(n): str(reason) for n, reason in answer.items() if str(n).isdigit()}
         if answer.get(APPROVE) == "yes":
-            return api.CaseFinding("you approved, and something is wrong with it")
+            return CaseFinding("you approved, and something is wrong with it")
         complete, half, missed = _sort_faults(check.wrong, reasons)
         faulty_lines = {line for fault in check.wrong for line in fault.lines}
         alarms = sorted(reasons.keys() - faulty_lines)
@@ -254,8 +254,8 @@ class FindingsKind(WrittenAnswerKind[FindingsCheck]):
         for remark in remarks:
             sentence += f"; {_as_phrase(remark)}"
         if passed:
-            return api.CaseFinding.for_pass(sentence, **figures)
-        return api.CaseFinding(sentence, figures=figures)
+            return CaseFinding.for_pass(sentence, **figures)
+        return CaseFinding(sentence, figures=figures)
 
     def observe(self, trial: CaseTrial[FindingsCheck]) -> object:
         return trial.subject_result(trial.check.of)

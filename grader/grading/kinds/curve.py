@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from grader.grading.kinds.base import CaseTrial, Kind, api
+from grader.grading.kinds.base import CaseFinding, CaseTrial, Kind, api
 from grader.model.number_format import format_number
 from grader.model.report import Curve as Exhibit
 from grader.model.report import Mismatch
@@ -39,7 +39,7 @@ class CurveKind(Kind[CurveCheck]):
     judges_values = True
     compares_final_value_only = True
 
-    def judge(self, trial: CaseTrial[CurveCheck]) -> api.CaseFinding:
+    def judge(self, trial: CaseTrial[CurveCheck]) -> CaseFinding:
         check = trial.check
         actual = trial.subject_result(check.of)
         reference = trial.reference_outcome.values[check.of]
@@ -62,7 +62,7 @@ class CurveKind(Kind[CurveCheck]):
         last = points[-1]
         problem = _find_problem(trial, points, expected)
         if problem is None:
-            return api.CaseFinding.for_pass(last=last)
+            return CaseFinding.for_pass(last=last)
         sentence, mismatch = problem
         return trial.failing_finding(
             sentence, mismatch=mismatch, exhibit=exhibit, figures={"last": last}

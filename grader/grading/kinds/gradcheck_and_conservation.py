@@ -22,7 +22,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field
 
 from grader.cases.recipe import assigned_names, run_inputs, steps_producing
-from grader.grading.kinds.base import CaseTrial, Kind, api
+from grader.grading.kinds.base import CaseFinding, CaseTrial, Kind, api
 from grader.model.number_format import format_number, format_shape
 from grader.model.spec import Name, NameReference, Show, TolerantCheck, yaml_key
 from grader.model.steps import Step
@@ -106,7 +106,7 @@ class GradcheckKind(Kind[GradcheckCheck]):
     judges_values = True
     is_law = True
 
-    def judge(self, trial: CaseTrial[GradcheckCheck]) -> api.CaseFinding | None:
+    def judge(self, trial: CaseTrial[GradcheckCheck]) -> CaseFinding | None:
         np = api.np
         check = trial.check
         case = trial.case
@@ -127,7 +127,7 @@ class GradcheckKind(Kind[GradcheckCheck]):
                 wrong = np.isfinite(expected) & ~(np.abs(actual - expected) <= allowed)
             mismatch = api.mismatch_of_entries(name, actual, expected, wrong, allowed)
             if mismatch is not None:
-                return api.CaseFinding(
+                return CaseFinding(
                     f"{name} disagrees with differences of the forward in "
                     f"{mismatch.wrong} of {mismatch.total} entries",
                     mismatch=mismatch.to_report(case.name),
@@ -206,7 +206,7 @@ class ConservationKind(Kind[ConservationCheck]):
     judges_values = True
     is_law = True
 
-    def judge(self, trial: CaseTrial[ConservationCheck]) -> api.CaseFinding | None:
+    def judge(self, trial: CaseTrial[ConservationCheck]) -> CaseFinding | None:
         np = api.np
         check = trial.check
         axes = tuple(check.over)
@@ -228,7 +228,7 @@ class ConservationKind(Kind[ConservationCheck]):
         actual = np.asarray(terms.sum(axis=axes))
         if isinstance(check.equals, str):
             equal_terms = _terms_of_equal(trial, check.equals)
-            if isinstance(equal_terms, api.CaseFinding):
+            if isinstance(equal_terms, CaseFinding):
                 return equal_terms
             expected = np.asarray(np.asarray(equal_terms, np.float64).sum(axis=axes))
         else:
@@ -249,7 +249,7 @@ class ConservationKind(Kind[ConservationCheck]):
         return trial.subject_result(trial.check.sum)
 
 
-def _terms_of_equal(trial: CaseTrial[ConservationCheck], name: str) -> api.Array | api.CaseFinding:
+def _terms_of_equal(trial: CaseTrial[ConservationCheck], name: str) -> api.Array | CaseFinding:
     """Return the array that the sum must equal, or a finding if the submission's is unusable."""
     axes = tuple(trial.check.over)
     drawn = trial.evaluation.drawn_inputs(trial.case)
@@ -291,7 +291,7 @@ def _conservation_finding(
     mismatch: api.ResultMismatch,
     actual: api.Array,
     expected: api.Array,
-) -> api.CaseFinding:
+) -> CaseFinding:
     check = trial.check
     case = trial.case
     index = mismatch.index
@@ -302,14 +302,14 @@ def _conservation_finding(
     else:
         other = other_sum = format_number(float(check.equals))
     if index and not check.over:
-        return api.CaseFinding(
+        return CaseFinding(
             f"{check.sum} is not {other} in {mismatch.wrong} of {mismatch.total} entries",
             mismatch=mismatch.to_report(case.name),
             exhibit=api.make_grids(trial.evaluation, case, mismatch, Show(), check.run),
             wrong_result=check.sum,
         )
     place = f" at {list(index)}" if index else ""
-    return api.CaseFinding(
+    return CaseFinding(
         f"{check.sum} summed over axes {list(check.over)} is "
         f"{format_number(float(actual[index]))}, expected {other_sum}, "
         f"{format_number(float(expected[index]))}{place} in case {case.name}"

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from grader.cases import size_expr
-from grader.grading.kinds.base import CaseTrial, Check, CheckResult, api
-from grader.grading.kinds.state_and_peak import BudgetedKind, CountedKind
+from grader.grading.kinds.base import CaseFinding, CaseTrial, Check, CheckResult, api
+from grader.grading.kinds.state_and_peak import BudgetedKind, CountedKind, Quantity
 from grader.model.number_format import format_number, format_ratio
 from grader.model.report import Verdict
 from grader.model.spec import Amount, Multiple, Name, NameReference, RunName, yaml_key
@@ -36,18 +36,18 @@ class GraphKind(CountedKind[GraphCheck]):
     check_model = GraphCheck
     needs_torch = True
 
-    def quantity(self, check: GraphCheck) -> tuple[str, str, tuple[str, ...]]:
-        return "graph", check.of, ()
+    def quantity(self, check: GraphCheck) -> Quantity:
+        return Quantity("graph", check.of)
 
-    def assess(self, trial: CaseTrial[GraphCheck], measured: api.Measured) -> api.CaseFinding:
+    def assess(self, trial: CaseTrial[GraphCheck], measured: api.Measured) -> CaseFinding:
         origin = str(measured.value)
         name = trial.check.of
         if origin == "own":
-            return api.CaseFinding.for_pass()
+            return CaseFinding.for_pass()
         if origin == "none":
             return trial.failing_finding(f"{name} has no graph: nothing can flow back through it")
         if origin.startswith(("CheckpointFunction", "_CheckpointFrame")):
-            return api.CaseFinding(
+            return CaseFinding(
                 f"{name} comes from torch.utils.checkpoint, not from an autograd.Function of yours"
             )
         return trial.failing_finding(
@@ -83,14 +83,14 @@ class FlopsKind(CountedKind[FlopsCheck]):
             items.append(f"{product.times} of {left} by {right}")
         return items or None
 
-    def quantity(self, check: FlopsCheck) -> tuple[str, str, tuple[str, ...]]:  # noqa: ARG002
-        return "flops", "", ()
+    def quantity(self, check: FlopsCheck) -> Quantity:  # noqa: ARG002
+        return Quantity("flops")
 
     def max_count(self, trial: CaseTrial[FlopsCheck]) -> float:
         base = float(self.measure_reference(trial, trial.check.against).value)
         return trial.check.at_most * max(1.0, base)
 
-    def assess(self, trial: CaseTrial[FlopsCheck], measured: api.Measured) -> api.CaseFinding:
+    def assess(self, trial: CaseTrial[FlopsCheck], measured: api.Measured) -> CaseFinding:
         check = trial.check
         baseline_name = check.called or f"the run {check.against}"
         baseline = self.measure_reference(trial, check.against)
@@ -106,7 +106,7 @@ class FlopsKind(CountedKind[FlopsCheck]):
                 ("allowed", check.at_most * baseline_flops),
                 (baseline_name, baseline_flops),
             )
-            return api.CaseFinding(
+            return CaseFinding(
                 f"{line} in case {trial.case.name}", exhibit=exhibit, figures=figures
             )
         if measured.elements > MAX_ELEMENTWISE_RATIO * baseline.elements:
@@ -115,7 +115,7 @@ class FlopsKind(CountedKind[FlopsCheck]):
                 f"{baseline_name}: a product written as multiply-and-sum costs FLOPs too",
                 figures=figures,
             )
-        return api.CaseFinding.for_pass(line, **figures)
+        return CaseFinding.for_pass(line, **figures)
 
 
 class MemoryCheck(Check):
@@ -173,9 +173,9 @@ class MemoryKind(BudgetedKind[MemoryCheck]):
             return f"cannot be measured on this machine's CUDA device: {error}"
         return ""
 
-    def quantity(self, check: MemoryCheck) -> tuple[str, str, tuple[str, ...]]:
-        quantity = "cuda-peak" if check.device == "cuda" else check.quantity
-        return quantity, "", tuple(check.without)
+    def quantity(self, check: MemoryCheck) -> Quantity:
+        name = "cuda-peak" if check.device == "cuda" else check.quantity
+        return Quantity(name, without=tuple(check.without))
 
     def max_count(self, trial: CaseTrial[MemoryCheck]) -> float:
         check = trial.check
@@ -193,7 +193,7 @@ class MemoryKind(BudgetedKind[MemoryCheck]):
     def pass_phrase(self, check: MemoryCheck) -> str:
         return _PHRASES[check.quantity]
 
-    def assess(self, trial: CaseTrial[MemoryCheck], measured: api.Measured) -> api.CaseFinding:
+    def assess(self, trial: CaseTrial[MemoryCheck], measured: api.Measured) -> CaseFinding:
         check = trial.check
         if check.against is None:
             return super().assess(trial, measured)
@@ -204,8 +204,8 @@ class MemoryKind(BudgetedKind[MemoryCheck]):
         figures = {"bytes": size, "allowed": allowed, "ratio": size / baseline}
         line = f"{format_ratio(size / baseline)} {name}, {format_ratio(allowed / baseline)} allowed"
         if size <= allowed:
-            return api.CaseFinding.for_pass(line, **figures)
-        return api.CaseFinding(
+            return CaseFinding.for_pass(line, **figures)
+        return CaseFinding(
             f"{line} in case {trial.case.name}",
             exhibit=self.budget_bars(trial, measured, (name, baseline)),
             figures=figures,

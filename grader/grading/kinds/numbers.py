@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
-from grader.grading.kinds.base import CaseTrial, Kind, api
+from grader.grading.kinds.base import CaseFinding, CaseTrial, Kind, api
 from grader.model.number_format import (
     format_amount,
     format_band,
@@ -55,7 +55,7 @@ class NumbersKind(Kind[NumbersCheck]):
     judges_values = True
     hides_expected = True
 
-    def judge(self, trial: CaseTrial[NumbersCheck]) -> api.CaseFinding | None:
+    def judge(self, trial: CaseTrial[NumbersCheck]) -> CaseFinding | None:
         check = trial.check
         actual = trial.subject_result(check.of)
         expected = _reference_parts(trial)
@@ -75,7 +75,7 @@ class NumbersKind(Kind[NumbersCheck]):
             return _wrong_parts_finding(trial, rows, expected)
         if missing and not extra and trial.evaluation.question.spec.answers:
             verb = "has" if len(missing) == 1 else "have"
-            return api.CaseFinding(
+            return CaseFinding(
                 f"{' and '.join(missing)} {verb} no answer yet", figures=_share(check, rows)
             )
         sentence = f"{check.of} is {api.describe_value(actual)}{api.format_dict_keys(actual)}"
@@ -88,7 +88,7 @@ class NumbersKind(Kind[NumbersCheck]):
 
 def _wrong_parts_finding(
     trial: CaseTrial[NumbersCheck], rows: Sequence[BreakdownRow], expected: Mapping[str, float]
-) -> api.CaseFinding | None:
+) -> CaseFinding | None:
     check = trial.check
     wrong = [row for row in rows if row.note]
     if not wrong:
@@ -98,7 +98,7 @@ def _wrong_parts_finding(
     if check.tolerance is not None:
         allowed = format_band(_tolerance(check, expected[first.name]))
     verb = "is" if len(wrong) == 1 else "are"
-    return api.CaseFinding(
+    return CaseFinding(
         f"{', '.join(row.name for row in wrong)} {verb} wrong in case {trial.case.name}",
         mismatch=Mismatch(
             result=f"{check.of}[{first.name!r}]",
@@ -130,12 +130,9 @@ def _reference_parts(trial: CaseTrial[NumbersCheck]) -> dict[str, float]:
     expected = trial.reference_outcome.values[check.of]
     if not isinstance(expected, dict) or set(expected) != set(check.parts):
         actual = api.describe_value(expected) + api.format_dict_keys(expected)
-        keys = expected if isinstance(expected, dict) else ()
-        unknown_first = sorted(keys, key=check.parts.__contains__)
-        place = trial.evaluation.question.place_of_keys(unknown_first)
         raise api.BankProgramError(
             f"{check.id}: expected the reference's {check.of} to be a dict with "
-            f"{', '.join(check.parts)}, found {actual}{place}"
+            f"{', '.join(check.parts)}, found {actual}"
         )
     for part, value in expected.items():
         if _to_number(value) is None:

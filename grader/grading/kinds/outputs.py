@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from grader.grading.kinds.base import CaseTrial, Kind, api
+from grader.grading.kinds.base import CaseFinding, CaseTrial, Kind, api
 from grader.model.spec import Name, NameReference, Show, TolerantCheck, yaml_key
 
 MIN_CORRECT_DIGITS = 4  # fewer may be luck, and are not reported
@@ -48,7 +48,7 @@ class OutputsKind(Kind[OutputsCheck]):
     check_model = OutputsCheck
     judges_values = True
 
-    def judge(self, trial: CaseTrial[OutputsCheck]) -> api.CaseFinding | None:
+    def judge(self, trial: CaseTrial[OutputsCheck]) -> CaseFinding | None:
         check = trial.check
         exact_zeros = check.zeros == "exact"
         for name in check.results:
@@ -60,14 +60,14 @@ class OutputsKind(Kind[OutputsCheck]):
         return None
 
 
-def _finding(trial: CaseTrial[OutputsCheck], mismatch: api.ResultMismatch) -> api.CaseFinding:
+def _finding(trial: CaseTrial[OutputsCheck], mismatch: api.ResultMismatch) -> CaseFinding:
     """Turn a mismatch into a finding, with an exhibit."""
     check = trial.check
     case = trial.case
     sentence = mismatch.sentence
     if mismatch.kind == "values" and mismatch.arrays is not None and case.dtype == "float64":
         sentence += _precision_note(*mismatch.arrays)
-    return api.CaseFinding(
+    return CaseFinding(
         sentence,
         mismatch=mismatch.to_report(case.name),
         exhibit=api.make_grids(trial.evaluation, case, mismatch, check.show, check.run),

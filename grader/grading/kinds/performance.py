@@ -21,7 +21,7 @@ import statistics
 from dataclasses import dataclass, field
 from typing import Literal
 
-from grader.grading.kinds.base import CaseTrial, Check, Kind, api
+from grader.grading.kinds.base import CaseFinding, CaseTrial, Check, Kind, api
 from grader.model.number_format import format_ratio
 from grader.model.report import Verdict
 from grader.model.spec import Multiple, yaml_key
@@ -81,7 +81,7 @@ class PerformanceKind(Kind[PerformanceCheck]):
     shows_measurement = True
     missed_stretch_word = "slow"
 
-    def judge(self, trial: CaseTrial[PerformanceCheck]) -> api.CaseFinding:
+    def judge(self, trial: CaseTrial[PerformanceCheck]) -> CaseFinding:
         is_timed = trial.evaluation.measures_stretch or not trial.check.stretch
         race = Race(trial.check.at_most)
         if is_timed:
@@ -90,22 +90,22 @@ class PerformanceKind(Kind[PerformanceCheck]):
             wrong_result = _wrong_result_on_secret_inputs(trial)
         if wrong_result is not None:
             sentence = f"{wrong_result} is wrong on fresh inputs of case {trial.case.name}"
-            return api.CaseFinding(sentence, always_decides=True)  # even if speed is a stretch
+            return CaseFinding(sentence, always_decides=True)  # even if speed is a stretch
         if not is_timed:
-            return api.CaseFinding("not measured", Verdict.SKIPPED)
+            return CaseFinding("not measured", Verdict.SKIPPED)
         return _decide(race, trial.case)
 
 
-def _decide(race: Race, case: api.Case) -> api.CaseFinding:
+def _decide(race: Race, case: api.Case) -> CaseFinding:
     """Return the finding of a race that has ended; without a decisive lead it is inconclusive."""
     ratio = statistics.median(race.ratios)
     figures = {"ratio": ratio}
     line = f"{format_ratio(ratio)} the reference's CPU time, {format_ratio(race.allowed)} allowed"
     if race.lead >= DECISIVE_LEAD:
         exhibit = api.make_bars(format_ratio, ("yours", ratio), ("allowed", race.allowed))
-        return api.CaseFinding(f"{line} in case {case.name}", exhibit=exhibit, figures=figures)
+        return CaseFinding(f"{line} in case {case.name}", exhibit=exhibit, figures=figures)
     verdict = Verdict.PASS if race.lead <= -DECISIVE_LEAD else Verdict.INCONCLUSIVE
-    return api.CaseFinding(line, verdict, figures=figures)
+    return CaseFinding(line, verdict, figures=figures)
 
 
 def _wrong_result_on_secret_inputs(trial: CaseTrial[PerformanceCheck]) -> str | None:

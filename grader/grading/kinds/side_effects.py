@@ -12,10 +12,9 @@ Every check of values also tests that inputs stay unchanged and results keep the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Literal
 
-from grader.grading.kinds.base import CaseTrial, Check, Kind, api
+from grader.grading.kinds.base import CaseFinding, CaseTrial, Check, Kind, api
 from grader.model.spec import ArrayLayout, Name, yaml_key
 
 _LAYOUT_PHRASES = {
@@ -45,12 +44,12 @@ class SideEffectsKind(Kind[SideEffectsCheck]):
     check_model: type[SideEffectsCheck] = SideEffectsCheck
     is_slow_to_observe = True  # a call for each layout and turn
 
-    def judge(self, trial: CaseTrial[SideEffectsCheck]) -> api.CaseFinding:
+    def judge(self, trial: CaseTrial[SideEffectsCheck]) -> CaseFinding:
         violation = self._first_violation(trial)
         if violation is not None:
             return violation
         layouts = len(trial.check.layouts)
-        return api.CaseFinding.for_pass(f"inputs, ownership, repeated calls, {layouts} layouts")
+        return CaseFinding.for_pass(f"inputs, ownership, repeated calls, {layouts} layouts")
 
     def observe(self, trial: CaseTrial[SideEffectsCheck]) -> str | None:
         violation = self._first_violation(trial)
@@ -59,14 +58,14 @@ class SideEffectsKind(Kind[SideEffectsCheck]):
     def layouts_tried(self, check: SideEffectsCheck) -> tuple[str, ...]:
         return tuple(name for name in check.layouts if name != "broadcast")
 
-    def _first_violation(self, trial: CaseTrial[SideEffectsCheck]) -> api.CaseFinding | None:
+    def _first_violation(self, trial: CaseTrial[SideEffectsCheck]) -> CaseFinding | None:
         return next(_violations(trial, self.layouts_tried(trial.check)), None)
 
 
 _Trial = CaseTrial[SideEffectsCheck]
 
 
-def _violations(trial: _Trial, layouts: Sequence[str]) -> Iterator[api.CaseFinding]:
+def _violations(trial: _Trial, layouts: Sequence[str]) -> Iterator[CaseFinding]:
     yield from _side_effects(trial, trial.subject_outcome)
     yield from _violations_in_turn(trial)
     evaluation = trial.evaluation
@@ -75,12 +74,12 @@ def _violations(trial: _Trial, layouts: Sequence[str]) -> Iterator[api.CaseFindi
         yield from _violations_with_layout(trial, layout)
 
 
-def _side_effects(trial: _Trial, outcome: api.Outcome) -> Iterator[api.CaseFinding]:
+def _side_effects(trial: _Trial, outcome: api.Outcome) -> Iterator[CaseFinding]:
     for sentence in trial.side_effects(outcome, shared=True):
         yield trial.failing_finding(sentence)
 
 
-def _violations_in_turn(trial: _Trial) -> Iterator[api.CaseFinding]:
+def _violations_in_turn(trial: _Trial) -> Iterator[CaseFinding]:
     """Run the case, another draw of it, and the case again, step by step in turn."""
     evaluation = trial.evaluation
     case = trial.case
@@ -106,14 +105,12 @@ def _violations_in_turn(trial: _Trial) -> Iterator[api.CaseFinding]:
             # If a fresh process is wrong on this draw too, earlier calls are not the cause.
             if draw and _is_wrong_when_fresh(trial, name, inputs, draw):
                 sentence = f"{mismatch.sentence} on another draw of case {case.name}"
-            yield api.CaseFinding(sentence, mismatch=mismatch.to_report(case.name))
+            yield CaseFinding(sentence, mismatch=mismatch.to_report(case.name))
 
 
 def _is_wrong_when_fresh(trial: _Trial, name: str, inputs: api.Inputs, draw: int) -> bool:
     """Load the submission again and return True if a result of its first call is wrong."""
-    submission = trial.evaluation.subject
-    program = replace(submission, name=f"{submission.name}, anew")
-    program.load(())
+    program = api.load_again(trial.evaluation.subject)
     outcome = program.run(trial.steps, inputs, trial.evaluation.wanted_results[trial.check.run])
     return trial.find_mismatch(name, outcome, draw_index=draw) is not None
 
@@ -130,7 +127,7 @@ def _new_mismatches(
             yield name, mismatch
 
 
-def _violations_with_layout(trial: _Trial, layout: str) -> Iterator[api.CaseFinding]:
+def _violations_with_layout(trial: _Trial, layout: str) -> Iterator[CaseFinding]:
     evaluation = trial.evaluation
     case = trial.case
     condition = f"when the arrays are {_LAYOUT_PHRASES[layout]}"

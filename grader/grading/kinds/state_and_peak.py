@@ -12,13 +12,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal, NamedTuple, TypeVar
 
 from grader.cases import size_expr
 from grader.cases.recipe import steps_producing
-from grader.grading.kinds.base import CaseTrial, Check, Count, K, Kind, api
+from grader.grading.kinds.base import CaseFinding, CaseTrial, Check, Count, K, Kind, api
 from grader.model.number_format import format_bytes, format_ratio
 from grader.model.spec import Amount, Name, NameReference, yaml_key
+
+
+class Quantity(NamedTuple):
+    """A quantity that the worker can measure; see `worker.measure`."""
+
+    name: str
+    result: str = ""  # the measured result; "" for the whole run
+    without: tuple[str, ...] = ()  # inputs that do not count
 
 
 class CountedKind(Kind[K]):
@@ -26,14 +34,11 @@ class CountedKind(Kind[K]):
 
     stops_late = True
 
-    def quantity(self, check: K) -> tuple[str, str, tuple[str, ...]]:
-        """Return the quantity to measure, the result to measure (or ""), and the excluded inputs.
-
-        The quantities are those of `worker.measure`.
-        """
+    def quantity(self, check: K) -> Quantity:
+        """Return the quantity to measure."""
         raise NotImplementedError
 
-    def assess(self, trial: CaseTrial[K], measured: api.Measured, /) -> api.CaseFinding:
+    def assess(self, trial: CaseTrial[K], measured: api.Measured, /) -> CaseFinding:
         """Judge the submission's count."""
         raise NotImplementedError
 
@@ -53,7 +58,7 @@ class CountedKind(Kind[K]):
         """Return a description of each counted item, or None if only their number is known."""
         return None
 
-    def judge(self, trial: CaseTrial[K]) -> api.CaseFinding:
+    def judge(self, trial: CaseTrial[K]) -> CaseFinding:
         return self.assess(trial, self.measure_program(trial, trial.evaluation.subject))
 
     def observe(self, trial: CaseTrial[K]) -> Count | str:
@@ -74,19 +79,20 @@ class CountedKind(Kind[K]):
         """
         evaluation = trial.evaluation
         case = trial.case
-        quantity, result, excluded = self.quantity(trial.check)
+        quantity = self.quantity(trial.check)
         if run is None:
             run = trial.check.run
         else:
-            result = ""
-            excluded = ()
+            quantity = Quantity(quantity.name)
         steps = evaluation.steps(run)
         inputs = evaluation.inputs(case, run)
-        if result:
-            steps = steps_producing(steps, result)
+        if quantity.result:
+            steps = steps_producing(steps, quantity.result)
 
         def measure_once(loaded: api.RemoteProgram) -> api.Measured:
-            return loaded.measure(quantity, steps, inputs, without=excluded, of=result)
+            return loaded.measure(
+                quantity.name, steps, inputs, without=quantity.without, of=quantity.result
+            )
 
         def measure(loaded: api.RemoteProgram) -> api.Measured:
             measured = measure_once(loaded)
@@ -96,7 +102,7 @@ class CountedKind(Kind[K]):
                 return measured
             return measure_once(loaded)
 
-        key = ("measured", quantity, run, case.name, excluded, result)
+        key = ("measured", quantity, run, case.name)
         return evaluation.remember(
             key, lambda: evaluation.ask_program(case, measure, program), program
         )
@@ -154,18 +160,18 @@ class BudgetedKind(CountedKind[B]):
         except size_expr.AmountError as error:
             raise api.BankProgramError(f"{trial.check.id}: {error}") from None
 
-    def assess(self, trial: CaseTrial[B], measured: api.Measured) -> api.CaseFinding:
+    def assess(self, trial: CaseTrial[B], measured: api.Measured) -> CaseFinding:
         size = float(measured.value)
         allowed = self.max_count(trial)
         figures = {"bytes": size, "allowed": allowed}
         budget = f"{format_bytes(allowed)} allowed"
         if size <= allowed:
             line = f"{format_bytes(size)} {self.pass_phrase(trial.check)}, {budget}"
-            return api.CaseFinding.for_pass(line, **figures)
+            return CaseFinding.for_pass(line, **figures)
         line = f"{self.excess_phrase(trial, format_bytes(size))}, {budget}"
         if allowed > 0:
             line += f" ({format_ratio(size / allowed)})"
-        return api.CaseFinding(
+        return CaseFinding(
             f"{line} in case {trial.case.name}",
             exhibit=self.budget_bars(trial, measured),
             figures=figures,
@@ -209,8 +215,8 @@ class StateKind(BudgetedKind[StateCheck]):
     is_slow_to_observe = True  # every allocation is traced
     shows_reference = False  # the budget already tells how little is enough
 
-    def quantity(self, check: StateCheck) -> tuple[str, str, tuple[str, ...]]:
-        return "state", check.of, ()
+    def quantity(self, check: StateCheck) -> Quantity:
+        return Quantity("state", check.of)
 
     def excess_phrase(self, trial: CaseTrial[StateCheck], size: str) -> str:
         return f"{size} kept in {trial.check.of}"
@@ -239,8 +245,8 @@ class PeakKind(BudgetedKind[PeakCheck]):
     def pass_phrase(self, check: PeakCheck) -> str:  # noqa: ARG002
         return "at once"
 
-    def quantity(self, check: PeakCheck) -> tuple[str, str, tuple[str, ...]]:
-        return "allocated", check.of, ()
+    def quantity(self, check: PeakCheck) -> Quantity:
+        return Quantity("allocated", check.of)
 
     def excess_phrase(self, trial: CaseTrial[PeakCheck], size: str) -> str:
         step = steps_producing(trial.steps, trial.check.of)[-1]

@@ -15,7 +15,15 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
-from grader.grading.kinds.base import CaseTrial, Check, CheckResult, Kind, api
+from grader.grading.kinds.base import (
+    CaseFinding,
+    CaseTrial,
+    Check,
+    CheckResult,
+    Kind,
+    api,
+    without_cases,
+)
 from grader.model.spec import Name, Slug, yaml_key
 
 ACCEPTED = "accepted"
@@ -99,12 +107,12 @@ class VerdictsKind(Kind[VerdictsCheck]):
         message = "; ".join([", ".join(counts), *_describe_missed(check, missed, answers)])
         return replace(_without_cases(evaluation, result), message=message, figures=figures)
 
-    def judge(self, trial: CaseTrial[VerdictsCheck]) -> api.CaseFinding | None:
+    def judge(self, trial: CaseTrial[VerdictsCheck]) -> CaseFinding | None:
         _ = trial.subject_outcome  # raises the test's exception
         answer = _answer(trial)
         if answer == _right_answer(trial.check, trial.case):
             return None
-        return api.CaseFinding(answer)
+        return CaseFinding(answer)
 
 
 def _run_all_in_secret_order(evaluation: api.Evaluation) -> None:
@@ -174,6 +182,4 @@ def _without_cases(evaluation: api.Evaluation, result: CheckResult) -> CheckResu
     if not evaluation.runs_reference_first:
         return result
     raised = result.raised and replace(result.raised, step="", called_with="")
-    return replace(
-        result, cases=(), failing=(), case_line="", about="", inputs={}, call="", raised=raised
-    )
+    return replace(without_cases(result), raised=raised)
