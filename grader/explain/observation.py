@@ -379,7 +379,9 @@ class _Observer(NamedTuple):
         returned = outcome.values.get(result)
         if case.dtype == "float64" and _is_far_from(returned, expected):
             return False
-        mismatch = find_mismatch(evaluation, run, case, result, outcome, exact=exact, zeros=zeros)
+        mismatch = find_mismatch(
+            evaluation, run, case, result, outcome, exact=exact, exact_zeros=zeros
+        )
         return mismatch is None
 
     def _all_expected_results(self) -> Mapping[str, Value]:

@@ -15,7 +15,7 @@ import numpy as np
 from grader.cases.recipe import CaseRecipe, Recipe
 from grader.grading.case_finding import CaseFinding
 from grader.grading.evaluation import Evaluation
-from grader.model.number_format import format_shape
+from grader.model.number_format import format_count, format_shape
 from grader.model.report import (
     NON_FAILING_VERDICTS,
     Breakdown,
@@ -66,8 +66,7 @@ def check_result(
         place = _place_fields(evaluation, check, case, finding)
     else:
         finding = findings[-1][1] if findings else CaseFinding.for_pass()
-        noun = "case" if len(cases) == 1 else "cases"
-        message = finding.sentence or f"{len(cases)} {noun}"
+        message = finding.sentence or format_count(len(cases), "case")
         verdict = finding.verdict
         unsure = [case.name for case, each in findings if each.verdict is Verdict.INCONCLUSIVE]
         if unsure:

@@ -32,6 +32,7 @@ from grader.grading.values import (
 )
 from grader.model.number_format import (
     format_band,
+    format_count,
     format_distinct_numbers,
     format_number,
     format_shape,
@@ -79,36 +80,21 @@ def find_mismatch(
     outcome: Outcome,
     *,
     exact: bool = False,
-    zeros: bool = False,
+    exact_zeros: bool = False,
 ) -> ResultMismatch | None:
     """Return how a result differs from the reference's; None if it agrees."""
     expected = expected_result(evaluation, run, case, result)
-    return compare_result(result, outcome.values.get(result), expected, exact=exact, zeros=zeros)
+    expected = replace(expected, exact=exact, exact_zeros=exact_zeros)
+    return compare_result(result, outcome.values.get(result), expected)
 
 
-def compare_result(
-    result: str,
-    observed: Value,
-    expected: ExpectedResult,
-    *,
-    exact: bool = False,
-    zeros: bool = False,
-) -> ResultMismatch | None:
-    """Return the first mismatch of a result, or None if it agrees.
-
-    Args:
-        result: The name of the result.
-        observed: Its value.
-        expected: The expected value.
-        exact: Values must be equal.
-        zeros: An entry must be exactly zero if the expected one is, and stays zero when the inputs
-            are nudged. Other zeros only come from numbers that happen to cancel.
-    """
+def compare_result(result: str, observed: Value, expected: ExpectedResult) -> ResultMismatch | None:
+    """Return the first mismatch of a result, or None if it agrees."""
     native = expected.native
     if isinstance(native, (np.ndarray, Tensor)):
-        return _compare_arrays(result, observed, expected, exact=exact, zeros=zeros)
+        return _compare_arrays(result, observed, expected)
     if not isinstance(native, (dict, list, tuple)):
-        return _compare_scalars(result, observed, expected, exact=exact)
+        return _compare_scalars(result, observed, replace(expected, exact_zeros=False))
     keys = item_keys(observed, native)
     if keys is None:
         content = f"of {len(native)}"
@@ -119,16 +105,14 @@ def compare_result(
         return _type_mismatch(result, observed, f"a {type(native).__name__} {content}", note)
     for key in keys:
         item = f"{result}[{key!r}]"
-        mismatch = compare_result(
-            item, observed[key], expected.item_at(key), exact=exact, zeros=zeros
-        )
+        mismatch = compare_result(item, observed[key], expected.item_at(key))
         if mismatch is not None:
             return mismatch
     return None
 
 
 def _compare_arrays(
-    result: str, observed: Value, expected: ExpectedResult, *, exact: bool, zeros: bool
+    result: str, observed: Value, expected: ExpectedResult
 ) -> ResultMismatch | None:
     native = expected.native
     is_0d_array = isinstance(native, np.ndarray) and native.ndim == 0
@@ -157,9 +141,9 @@ def _compare_arrays(
         precise_array = as_real_array(precise_array)
     if actual_array.dtype.kind == "f":
         mismatch = _nonfinite_mismatch(result, actual_array, native_array)
-        if mismatch is not None or exact:
+        if mismatch is not None or expected.exact:
             return mismatch or _unequal_entries(result, actual_array, native_array)
-        return _compare_floats(result, actual_array, precise_array, dtype, expected, zeros=zeros)
+        return _compare_floats(result, actual_array, precise_array, dtype, expected)
     if expected.tolerance is None or actual_array.dtype.kind not in "iu":
         return _unequal_entries(result, actual_array, native_array)
     actual_array = actual_array.astype(np.float64)
@@ -194,7 +178,7 @@ def _nonfinite_mismatch(result: str, actual: Array, expected: Array) -> ResultMi
 
 
 def _compare_floats(
-    result: str, actual: Array, precise: Array, dtype: str, expected: ExpectedResult, *, zeros: bool
+    result: str, actual: Array, precise: Array, dtype: str, expected: ExpectedResult
 ) -> ResultMismatch | None:
     """Compare floating-point entries with the precise expected ones, within the band."""
     actual = actual.astype(np.float64)
@@ -204,7 +188,7 @@ def _compare_floats(
         return mismatch
     finite = np.isfinite(precise)
     deviation = np.abs(np.subtract(actual, precise, out=np.zeros(precise.shape), where=finite))
-    not_zero = (precise == 0) & (actual != 0) & zeros
+    not_zero = (precise == 0) & (actual != 0) & expected.exact_zeros
     if not_zero.any():
         stays_zero = [moved == 0 for moved in expected.nudged_floats()]
         not_zero &= np.logical_and.reduce(stays_zero)
@@ -230,7 +214,7 @@ def _compare_floats(
 
 
 def _compare_scalars(
-    result: str, observed: Value, expected: ExpectedResult, *, exact: bool
+    result: str, observed: Value, expected: ExpectedResult
 ) -> ResultMismatch | None:
     native = expected.native
     if native is None or isinstance(native, (str, bool, np.bool_)):
@@ -249,12 +233,12 @@ def _compare_scalars(
     if is_complex:
         array = replace(expected, native=np.asarray(native))
         observed_array = np.asarray(observed, native.dtype)
-        return _compare_arrays(result, observed_array, array, exact=exact, zeros=False)
+        return _compare_arrays(result, observed_array, array)
 
     if isinstance(native, (int, np.integer)):
-        mismatch = _compare_with_integer(result, observed, expected, exact=exact)
+        mismatch = _compare_with_integer(result, observed, expected)
     else:
-        mismatch = _compare_with_float(result, observed, expected, exact=exact)
+        mismatch = _compare_with_float(result, observed, expected)
     if mismatch is None:
         return None
     sentence = f"{result} is {mismatch.observed}, expected {mismatch.expected}"
@@ -262,14 +246,14 @@ def _compare_scalars(
 
 
 def _compare_with_integer(
-    result: str, observed: Value, expected: ExpectedResult, *, exact: bool
+    result: str, observed: Value, expected: ExpectedResult
 ) -> ResultMismatch | None:
     """Compare a number with an expected integer; integral floats may be equal to it."""
     native = expected.native
     if observed == native:  # exact at any size
         return None
     tolerance = expected.tolerance
-    if exact or tolerance is None:
+    if expected.exact or tolerance is None:
         actual_text, expected_text = format_distinct_numbers(observed, native)
         return ResultMismatch(result, "", "values", actual_text, expected_text, wrong=1, total=1)
     actual = np.asarray(float(observed))
@@ -279,12 +263,12 @@ def _compare_with_integer(
 
 
 def _compare_with_float(
-    result: str, observed: Value, expected: ExpectedResult, *, exact: bool
+    result: str, observed: Value, expected: ExpectedResult
 ) -> ResultMismatch | None:
     actual = np.asarray(float(observed))
-    if not exact:
+    if not expected.exact:
         precise = np.asarray(float(expected.precise))
-        return _compare_floats(result, actual, precise, expected.dtype, expected, zeros=False)
+        return _compare_floats(result, actual, precise, expected.dtype, expected)
     native = np.asarray(float(expected.native))
     return _nonfinite_mismatch(result, actual, native) or _unequal_entries(result, actual, native)
 
@@ -302,17 +286,16 @@ def mismatch_of_entries(
         deviation = np.abs(actual.astype(np.float64) - expected.astype(np.float64))
         size = np.where(wrong, deviation, -1.0)
     worst = int(np.argmax(np.where(np.isnan(size), np.inf, size)))
-    index = tuple(int(i) for i in np.unravel_index(worst, wrong.shape))
+    index = tuple(map(int, np.unravel_index(worst, wrong.shape)))
     actual_text, expected_text = format_distinct_numbers(actual[index], expected[index])
     allowed_text = None
     if allowed is not None:
         allowed_text = format_band(float(np.broadcast_to(allowed, wrong.shape)[index]))
     count = int(wrong.sum())
     total = int(wrong.size)
-    noun = "entry" if total == 1 else "entries"
     return ResultMismatch(
         result=result,
-        sentence=f"{result} differs in {count:,} of {total:,} {noun}",
+        sentence=f"{result} differs in {count:,} of {format_count(total, 'entry', 'entries')}",
         kind="values",
         observed=actual_text,
         expected=expected_text,

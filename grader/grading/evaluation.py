@@ -126,7 +126,7 @@ class Evaluation:
                 with contextlib.suppress(WorkerError):
                     memory[full_key] = make()
                 if program.worker.failure is not None or full_key not in memory:
-                    self._reload(program)
+                    self.bank.reload_program(program.name)
                     memory[full_key] = make()
         value: T = memory[full_key]
         return value
@@ -166,10 +166,6 @@ class Evaluation:
 
     def _is_bank_program(self, program: RemoteProgram) -> bool:
         return program is not self.subject or self._evaluates_bank_program()
-
-    def _reload(self, program: RemoteProgram) -> None:
-        if self.bank is not None:
-            self.bank.reload_program(program.name)
 
     # -- cases and their inputs -------------------------------------------------------------
 
@@ -262,18 +258,12 @@ class Evaluation:
 
     def limits_of(self, case: CaseRecipe) -> RequestLimits | None:
         """Return the limits of a call on a case; None if neither case nor question sets any."""
-        usual = self.question.spec.limits
-        own = case.limits
-        cpu_seconds = usual.cpu_seconds if own.cpu_seconds is None else own.cpu_seconds
-        wall_seconds = usual.wall_seconds if own.wall_seconds is None else own.wall_seconds
-        if cpu_seconds is None and wall_seconds is None:
+        own = case.limits.model_dump(exclude_none=True)
+        limits = self.question.spec.limits.model_copy(update=own)
+        if limits.cpu_seconds is None and limits.wall_seconds is None:
             return None
-        source = "limits of the question"
-        if own.cpu_seconds is not None or own.wall_seconds is not None:
-            source = f"limits of case {case.name}"
-        return RequestLimits(
-            CALL_SECONDS if cpu_seconds is None else cpu_seconds, wall_seconds, source
-        )
+        source = f"limits of case {case.name}" if own else "limits of the question"
+        return RequestLimits(limits.cpu_seconds or CALL_SECONDS, limits.wall_seconds, source)
 
     @contextlib.contextmanager
     def limits_applied(self, case: CaseRecipe) -> Iterator[None]:
@@ -292,16 +282,18 @@ class Evaluation:
     def wanted_results(self) -> Mapping[str, tuple[str, ...]]:
         """Names of the results that some check needs, by run."""
         if self.parts_asked not in self._wanted:
-            wanted: dict[str, dict[str, None]] = {run: {} for run in self.question.runs}
-            for check in self.checks:
-                assigned = assigned_names(self.steps(check.run))  # others are inputs
-                names = [name for name in check.required_results if name in assigned]
-                wanted[check.run].update(dict.fromkeys(names))
-            # If a run is only measured, its results still need the right type and number.
-            self._wanted[self.parts_asked] = {
-                run: tuple(names) or tuple(dict.fromkeys(self.steps(run)[-1].targets))
-                for run, names in wanted.items()
-            }
+            wanted = self._wanted[self.parts_asked] = {}
+            for run, steps in self.question.runs.items():
+                assigned = assigned_names(steps)  # other names are inputs
+                required = [
+                    name
+                    for check in self.checks
+                    if check.run == run
+                    for name in check.required_results
+                    if name in assigned
+                ]
+                # If a run is only measured, its results still need the right type and number.
+                wanted[run] = tuple(dict.fromkeys(required or steps[-1].targets))
         return self._wanted[self.parts_asked]
 
     def outcome(
@@ -403,21 +395,21 @@ class Evaluation:
         be drawn are left out; they are reported when they are needed.  A program that does not
         survive a request is left out and gets only single runs from then on.
         """
-        small = [
-            case
+        cells = [
+            (case, mode)
             for case in cases
             if self.can_be_batched(case) and self._has_inputs(case, draw_index)
+            for mode in modes
         ]
-        cells = [(case, mode) for case in small for mode in modes]
         results = want or self.wanted_results[run]
         waiting = [program for program in programs if not program.is_asked_alone]
         max_runs = MAX_BATCH_RUNS
         while waiting:
-            batch = []
-            for case, mode in cells:
-                if not self._is_remembered(waiting[0], run, case, mode, draw_index):
-                    batch.append((case, mode))
-            batch = batch[:MAX_BATCH_INPUTS]
+            batch = [
+                (case, mode)
+                for case, mode in cells
+                if not self._is_remembered(waiting[0], run, case, mode, draw_index)
+            ][:MAX_BATCH_INPUTS]
             if not batch:
                 del waiting[0]
                 continue
@@ -465,11 +457,11 @@ class Evaluation:
         except ProgramError:
             pass  # a value cannot be sent, for example
         except WorkerError:
-            if is_bank_program:
-                self._reload(first)
-            else:
+            if not is_bank_program:
                 self.calls_made.clear()
                 first.reload_in_new_process()
+            elif self.bank is not None:
+                self.bank.reload_program(first.name)
         finally:
             first.limits = limits_before
         first.is_asked_alone = not others

@@ -74,13 +74,10 @@ def make_grids(
 
 def _pooling_window(show: Show, drawn: Mapping[str, Any]) -> Window | None:
     """Return kernel, stride and padding, if the question names them and they are integers."""
-    numbers = []
-    for entry in show.window or ():
-        value = drawn.get(entry) if isinstance(entry, str) else entry
-        if not isinstance(value, int):
-            return None
-        numbers.append(value)
-    return (numbers[0], numbers[1], numbers[2]) if len(numbers) == 3 else None
+    match [drawn.get(size) if isinstance(size, str) else size for size in show.window or ()]:
+        case [int(kernel), int(stride), int(padding)]:
+            return kernel, stride, padding
+    return None
 
 
 def _input_panel(

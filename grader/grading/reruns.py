@@ -15,7 +15,6 @@ from grader.grading.values import same_value
 from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.remote_program import RemoteProgram
 
-RERUNS = 2  # for each history of calls: random results may be right once and wrong once
 MAX_REPLAYED_CALLS = 40  # earlier calls that are made again
 MAX_RERUN_NANOSECONDS = 500_000_000  # of CPU time; a slower program is not examined further
 RunCall = tuple[str, CaseRecipe]  # a run and a case
@@ -42,11 +41,10 @@ def rerun_in_fresh_module(evaluation: Evaluation, calls: Sequence[RunCall]) -> O
         return None
     outcome = None
     for run, case in calls:
+        program.limits = evaluation.limits_of(case)
+        inputs = evaluation.inputs(case, run)
         try:
-            with evaluation.limits_applied(case):
-                program.limits = evaluation.subject.limits
-                inputs = evaluation.inputs(case, run)
-                outcome = program.run(evaluation.steps(run), inputs, evaluation.wanted_results[run])
+            outcome = program.run(evaluation.steps(run), inputs, evaluation.wanted_results[run])
         except ProgramError:
             outcome = None
     return outcome
@@ -75,18 +73,15 @@ def depends_on_earlier_calls(
     def is_always(history: Sequence[RunCall], *, wrong: bool) -> bool:
         """Return True if the call after this history is always wrong, or always right."""
         calls = (*history, call)
+        # Two runs are needed: random results may be right once and wrong once.
         first = rerun_in_fresh_module(evaluation, calls)
         is_wrong = first is None or any(
             find_mismatch(evaluation, run, case, name, first) for name in names
         )
-        if is_wrong is not wrong:
+        nanoseconds = (worker.cpu_nanoseconds() or 0) - start
+        if is_wrong is not wrong or nanoseconds > MAX_RERUN_NANOSECONDS:
             return False
-        for _ in range(1, RERUNS):
-            if (worker.cpu_nanoseconds() or 0) - start > MAX_RERUN_NANOSECONDS:
-                return False
-            if not _same_outcome(first, rerun_in_fresh_module(evaluation, calls), names):
-                return False
-        return True
+        return _same_outcome(first, rerun_in_fresh_module(evaluation, calls), names)
 
     position = calls_made.index(call) if call in calls_made else len(calls_made)
     calls_before = calls_made[:position][-MAX_REPLAYED_CALLS:]

@@ -304,8 +304,14 @@ class JudgingSession(Closeable):
             return report
         if report.unchanged and not options.explain_starter:
             return report
-        with discarding_output(evaluation.subject.worker):
+        worker = evaluation.subject.worker
+        printed = worker.printed
+        size = worker.output_bytes
+        try:
             return self.explain(evaluation, report)
+        finally:  # the report shows only what was printed before
+            worker.printed = printed
+            worker.output_bytes = size
 
     def _with_checks(
         self, report: Report, evaluation: Evaluation, checks: tuple[CheckResult, ...]
@@ -424,18 +430,6 @@ class JudgingSession(Closeable):
             yield
         finally:
             self._in_use.release()
-
-
-@contextlib.contextmanager
-def discarding_output(worker: WorkerClient) -> Iterator[None]:
-    """Discard the output of this block: the report shows only what was printed before."""
-    printed = worker.printed
-    size = worker.output_bytes
-    try:
-        yield
-    finally:
-        worker.printed = printed
-        worker.output_bytes = size
 
 
 def _require_bytes_and_seed(submission: object, seed: object) -> None:

@@ -119,10 +119,10 @@ def with_answer_lines(
     own_lines = dict(enumerate(answer_lines(submission), 1))
 
     def with_own_lines(raised: ExceptionRecord) -> ExceptionRecord:
-        frames = []
-        for frame in raised.frames:
-            own_line = own_lines.get(frame.line, frame.source).strip()
-            frames.append(Frame(frame.line, "", own_line))
+        frames = [
+            Frame(frame.line, "", own_lines.get(frame.line, frame.source).strip())
+            for frame in raised.frames
+        ]
         return replace(raised, frames=tuple(dict.fromkeys(frames)))  # each line once
 
     return replace(map_exceptions(report, with_own_lines), unread=tuple(notes))
@@ -314,16 +314,14 @@ def run_experiment(
     """
     experiments = question.spec.experiments
     assert experiments is not None, "the question has no experiments"
-    problem = byte_problem(submission, question)
-    if problem is not None:
-        return ExperimentResult(started=False, fault=problem.sentence)
     step = parse_step(f"result = {experiments.function}(seed)")
     required = {}
     if step.owner == "submission":
         required = {step.function: f"{step.function}(seed)"}
     cpu_seconds = max(CPU_SECONDS, math.ceil(2 * experiments.seconds))
     with WorkerClient(torch=question.spec.needs_torch, cpu_seconds=cpu_seconds) as worker:
-        problem = _syntax_problem(worker, question, submission, filename)
+        problem = byte_problem(submission, question)
+        problem = problem or _syntax_problem(worker, question, submission, filename)
         if problem is not None:
             return ExperimentResult(started=False, fault=problem.sentence, raised=problem.raised)
         begin()

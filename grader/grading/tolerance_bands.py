@@ -51,8 +51,6 @@ NORM_ULPS = 1024.0  # ulp of the largest entry by which a small one may be off
 UNIT_64 = 2.0**-52
 VANISHING_SHARE = 1e-11  # of the input scale: a smaller result is left over from cancellation
 
-NudgedValues = Callable[[], list[Array]]
-
 
 def ulp_of_one(dtype: str) -> float:
     """Return one unit in the last place of 1 in a dtype."""
@@ -73,7 +71,7 @@ def minimum_tolerance(dtype: str, scale: float, input_scale: float) -> float:
 def tolerance_band(
     dtype: str,
     expected: Array,
-    nudged: NudgedValues,
+    nudged: Callable[[], list[Array]],
     deviation: Array | None = None,
     input_scale: Callable[[], float] = lambda: 0.0,
 ) -> Array:
@@ -145,6 +143,10 @@ class ExpectedResult:
     dtype: str = "float64"  # of the case; a scalar has no dtype of its own
     input_scale: Callable[[], float] = lambda: 0.0  # size of the inputs it is computed from
     tolerance: Tolerance | None = None  # the check's; it widens the band
+    exact: bool = False  # values must be equal
+    # An entry must be exactly zero if the expected one is, and stays zero when the inputs are
+    # nudged.  Other zeros only come from numbers that happen to cancel.
+    exact_zeros: bool = False
 
     def item_at(self, key: str | int) -> ExpectedResult:
         """Return the expected value of an item of a container."""
@@ -173,22 +175,16 @@ def input_scale(
     """
     names = run_inputs(steps_producing(evaluation.steps(run), result))
     drawn = evaluation.drawn_inputs(case, draw_index)
-    incoming = []
-    others = []
-    has_arrays = False
-    for name in names:
-        value = drawn[name]
-        if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
-            continue
-        has_arrays = True
-        size = largest_magnitude(value.astype(np.float64))
-        if size and is_incoming_gradient(name):
-            incoming.append(size)
-        elif size:
-            others.append(size)
-    if not has_arrays:
-        values = [drawn[name] for name in names]
-        others = [abs(value) for value in values if isinstance(value, float) and value]
+    sizes = {
+        name: largest_magnitude(drawn[name].astype(np.float64))
+        for name in names
+        if isinstance(drawn[name], np.ndarray) and drawn[name].dtype.kind == "f"
+    }
+    incoming = [size for name, size in sizes.items() if size and is_incoming_gradient(name)]
+    others = [size for name, size in sizes.items() if size and not is_incoming_gradient(name)]
+    if not sizes:
+        others = [abs(drawn[name]) for name in names if isinstance(drawn[name], float)]
+        others = [size for size in others if size]
     if not incoming and not others:
         return 0.0
     return min(incoming, default=1.0) * min([1.0, *others])

@@ -96,16 +96,14 @@ def describe_value(value: Value) -> str:
         case Opaque(type=type_name):
             article = "an" if type_name[:1] in "aeiou" else "a"
             return f"{article} {type_name}"
-        case Tensor():
-            shape = format_shape(value.values.shape)
-            return f"{_with_article(value.dtype)} tensor of shape {shape}"
-        case np.ndarray():
-            return f"{_with_article(value.dtype.name)} array of shape {format_shape(value.shape)}"
+        case Tensor() | np.ndarray():
+            dtype = dtype_of(value)
+            article = "an" if dtype.startswith("int") else "a"
+            noun = "tensor" if isinstance(value, Tensor) else "array"
+            return f"{article} {dtype} {noun} of shape {format_shape(to_array(value).shape)}"
         case bool() | np.bool_():
             return str(bool(value))
-        case np.integer() | np.floating():
-            return f"the number {format_number(value.item())}"
-        case int() | float():
+        case int() | float() | np.integer() | np.floating():
             return f"the number {format_number(value)}"
         case str():
             return f"the text {value[:MAX_TEXT_LENGTH]!r}"
@@ -115,10 +113,6 @@ def describe_value(value: Value) -> str:
             return "a dict"
         case _:
             return f"a {type(value).__name__}"
-
-
-def _with_article(dtype: str) -> str:
-    return f"an {dtype}" if dtype.startswith("int") else f"a {dtype}"
 
 
 def same_value(a: Value, b: Value, dtype: str = "float64", *, exact: bool = False) -> bool:

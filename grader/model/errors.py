@@ -102,8 +102,6 @@ def to_machine_error(fault: BaseException | None) -> MachineError | None:
 # similarity of 0.5: 32 %).
 MIN_SIMILARITY = 0.7
 MIN_SIMILARITY_OF_SHORT = 0.65  # of three letters a swap leaves two thirds alike
-# Higher: many words are a little like some part, as `nothing` is like `routing`.
-MIN_SIMILARITY_OF_PART = 0.8
 MIN_LETTERS = 3  # of a beginning or a part: fewer occur in too many words
 MAX_LETTERS = 100  # of a misspelled word: comparing takes time
 
@@ -132,19 +130,7 @@ def closest_word(word: str, words: Iterable[str], *, parts: bool = True) -> str 
         for candidate in candidates:
             if lower in candidate.lower():
                 return candidate
-    if parts and not is_short:  # `learnin` for `learning-rate`
-        length = lower.count("-") + 1
-        for candidate in candidates:
-            stretches = _stretches(candidate.lower(), length)
-            if get_close_matches(lower, stretches, 1, MIN_SIMILARITY_OF_PART):
-                return candidate
     return None
-
-
-def _stretches(word: str, length: int) -> list[str]:
-    """Return every run of `length` parts of a hyphened word: for 2, a-b and b-c of a-b-c."""
-    parts = word.split("-")
-    return ["-".join(parts[i : i + length]) for i in range(len(parts) - length + 1)]
 
 
 def did_you_mean(word: object, words: Iterable[str], *, parts: bool = True) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 _FUNCTION = re.compile(r"^def\s+(\w+)\s*(?=\()")
 _CLASS = re.compile(r"^class\s+(\w+)")
@@ -18,27 +17,25 @@ def required_signatures(interface: str) -> dict[str, str]:
     A method is CLASS.METHOD: {"Cache": "class Cache", "Cache.new": "Cache.new(size)"}.  Methods
     such as __init__ are left out, because every class has them.
     """
-    return dict(_names(interface))
-
-
-def _names(interface: str) -> Iterator[tuple[str, str]]:
-    """Yield each name with its signature."""
+    signatures = {}
     lines = interface.split("\n")
     owner = ""  # the class of the methods that follow
     for number, line in enumerate(lines):
         if match := _CLASS.match(line):
             owner = match[1]
-            yield owner, f"class {owner}"
+            signatures[owner] = f"class {owner}"
         elif match := _FUNCTION.match(line):
             owner = ""
-            yield match[1], match[1] + _parameters("\n".join(lines[number:])[match.end() :])
+            parameters = _parameters("\n".join(lines[number:])[match.end() :])
+            signatures[match[1]] = match[1] + parameters
         elif match := _CONSTANT.match(line):
             owner = ""
-            yield match[1], match[1]
+            signatures[match[1]] = match[1]
         elif owner and (match := _METHOD.match(line)) and not match[1].startswith("__"):
             name = f"{owner}.{match[1]}"
             parameters = _parameters("\n".join(lines[number:])[match.end() :])
-            yield name, name + _SELF.sub("(", parameters)
+            signatures[name] = name + _SELF.sub("(", parameters)
+    return signatures
 
 
 def _parameters(text: str) -> str:

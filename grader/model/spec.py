@@ -84,14 +84,14 @@ def yaml_key(description: str, default: Any = ..., **limits: Any) -> Any:  # noq
 
 
 class Limits(StrictModel):
-    """How long one call may take, where the usual 5 seconds of CPU time are not enough.
+    """Limits of one call, if the usual 5 seconds of CPU time are not enough.
 
-    A call is one run of the steps on one case; a check that repeats it has twelve times as long.
+    A call is one run of the steps on one case.  A check that repeats it has twelve times as long.
     """
 
-    cpu_seconds: Seconds | None = yaml_key("Of CPU time; 5 if not given, at most 120.", None)
+    cpu_seconds: Seconds | None = yaml_key("Seconds of CPU time, at most 120 (default: 5).", None)
     wall_seconds: Seconds | None = yaml_key(
-        "By the clock, at most 120; if not given, 5 seconds idle end it.", None
+        "Seconds by the clock, at most 120 (default: 5 idle seconds end a call).", None
     )
 
 
@@ -105,15 +105,22 @@ class NameReference:
 
 
 class Tolerance(StrictModel):
-    """How far a right answer may be off, besides what rounding explains; all of them are allowed.
+    """How far a right answer may be off, in addition to rounding.
 
-    Only for what two right answers may differ by: rounding needs none.
+    Use it only if two right answers may differ: rounding needs no tolerance.  If absolute and
+    relative are both given, the larger of the two differences is allowed.
     """
 
-    absolute: float | None = yaml_key("By this much.", None, gt=0, allow_inf_nan=False)
-    relative: float | None = yaml_key("By this share of the expected number.", None, gt=0, lt=1)
-    because: LongText = yaml_key("Why; the candidate reads it.")
-    of: NameList = yaml_key("The results that it is about; all of the check, if not given.", [])
+    absolute: float | None = yaml_key(
+        "Largest allowed difference.", None, gt=0, allow_inf_nan=False
+    )
+    relative: float | None = yaml_key(
+        "Largest allowed difference, as a share of the expected number.", None, gt=0, lt=1
+    )
+    because: LongText = yaml_key("The reason; the candidate reads it.")
+    of: NameList = yaml_key(
+        "The results that it applies to (default: all results of the check).", []
+    )
 
     def applies_to(self, result: str) -> bool:
         """Return True if the tolerance is about a result."""
@@ -139,20 +146,24 @@ class Check(StrictModel):
 
     only_runs: ClassVar[bool] = False  # it compares results and measures nothing
 
-    id: Slug = yaml_key("Its name, once in a question.")
-    kind: str = yaml_key("What is measured, and which further keys there are.")
+    id: Slug = yaml_key("Name of the check, unique in the question.")
+    kind: str = yaml_key("Kind of check: what is measured, and which further keys there are.")
     about: str = yaml_key("A phrase that completes 'checks that ...', shown to the candidate.", "")
-    run: RunName = yaml_key("The run that it looks at.", "main")
+    run: RunName = yaml_key("The run that it judges.", "main")
     cases: str | list[str] = yaml_key(
-        "A case, a list, or all that have the inputs of the run.", "all"
+        "A case, a list of cases, or all: every case with the inputs of the run.", "all"
     )
-    needs: Ids = yaml_key("Checks that have to pass first; else this one is skipped.", [])
-    stretch: bool = yaml_key("Whether it is reported without deciding the verdict.", False)
+    needs: Ids = yaml_key("Checks that have to pass first; otherwise this one is skipped.", [])
+    stretch: bool = yaml_key(
+        "If true, the check is reported but does not decide the verdict.", False
+    )
     clause: Clauses = yaml_key(
-        "The clauses of the contract that it enforces: numbers, counted through all parts.", []
+        "Numbers of the contract clauses that it enforces, counted through all parts.", []
     )
     points: Points | None = yaml_key(
-        "What it earns of its part's where that does not pass; all add up to the part's.", None
+        "Points that it earns even if its part does not pass; all add up to the points of the "
+        "part.",
+        None,
     )
 
     @property
@@ -203,7 +214,9 @@ class Check(StrictModel):
 class TolerantCheck(Check):
     """A check of values, which may allow more than rounding explains."""
 
-    tolerance: Tolerance | None = yaml_key("How far a right answer may be off besides.", None)
+    tolerance: Tolerance | None = yaml_key(
+        "How far a right answer may be off, in addition to rounding.", None
+    )
 
     def referenced_names(self) -> Iterator[NameReference]:
         """Yield the results of the check and those of its tolerance."""
@@ -218,31 +231,41 @@ class TolerantCheck(Check):
 
 
 class Show(StrictModel):
-    """What to print with a mismatch."""
+    """Inputs to print with a mismatch."""
 
-    beside: NameList = yaml_key("Inputs to print with a mismatch.", [])
+    beside: NameList = yaml_key("Inputs to print next to the result.", [])
     window: list[str | int] | None = yaml_key(
-        "Kernel, stride and padding of the window to cut out: numbers, or names of scalars.", None
+        "Kernel, stride and padding of a window to highlight in these inputs: numbers, or names "
+        "of scalars.",
+        None,
     )
 
 
 class Code(StrictModel):
     """The programs of a question, written into its spec; each may be a file instead."""
 
-    reference: Source = yaml_key("The right solution; else drills/ID/reference.py.", "")
-    starter: Source = yaml_key("What the candidate gets; else drills/ID/starter.py.", "")
-    driver: Source = yaml_key("Functions of steps, driver.NAME; else drills/ID/driver.py.", "")
-    ideas: Source = yaml_key("Wrong ideas, each below `# %% NAME`; else drills/ID/ideas.py.", "")
+    reference: Source = yaml_key("The right solution (default: drills/ID/reference.py).", "")
+    starter: Source = yaml_key(
+        "The code that the candidate gets (default: drills/ID/starter.py).", ""
+    )
+    driver: Source = yaml_key(
+        "Functions that steps call as driver.NAME (default: drills/ID/driver.py).", ""
+    )
+    ideas: Source = yaml_key(
+        "Wrong ideas, each below `# %% NAME` (default: drills/ID/ideas.py).", ""
+    )
     accepted: Source = yaml_key(
-        "Right solutions in other styles, each below `# %% NAME`; else drills/ID/accepted.py.", ""
+        "Right solutions in other styles, each below `# %% NAME` (default: drills/ID/accepted.py).",
+        "",
     )
 
 
 class AcceptedSolution(StrictModel):
-    """What stands as `# key: value` above a right solution in another style."""
+    """Keys of a right solution in another style: lines `# key: value` above it."""
 
     part: int | None = yaml_key(
-        "The last part whose checks it passes, where a colleague would merge it for that.",
+        "The last part whose checks it passes, if a colleague would merge it for that (default: "
+        "all).",
         None,
         ge=1,
     )
@@ -252,13 +275,15 @@ class Idea(StrictModel):
     """A named wrong idea: `# key: value` lines above its program, whose docstring is feedback."""
 
     killed_by: Ids = yaml_key(
-        "The check, or each check, that has to stop it; the audit can write it.", []
+        "The check or checks that must stop it; the audit can fill this in.", []
     )
-    feedback: LongText = yaml_key("What is wrong, why, and what to do; said to who holds it.")
+    feedback: LongText = yaml_key(
+        "What is wrong, why, and what to do; shown to a candidate who holds the idea."
+    )
     parameters: dict[Name, Annotated[list[ParameterValue], Field(min_length=1, max_length=12)]] = (
         yaml_key(
-            "Constants of its programs, NAME = value at the left margin, with the values to try in "
-            "their place; {NAME} in the feedback becomes the value that was recognized.",
+            "Constants of its programs (NAME = value at the left margin), each with the values "
+            "to try; {NAME} in the feedback becomes the value that was recognized.",
             {},
         )
     )
@@ -282,40 +307,43 @@ class Idea(StrictModel):
 
 
 class Answer(StrictModel):
-    """What is asked for in a form of which the answers are text."""
+    """One answer of a question that is answered in a text file."""
 
-    ask: LongText = yaml_key("The question, in words.")
+    ask: LongText = yaml_key("The question.")
     unit: Annotated[str, BeforeValidator(_number_to_str)] = yaml_key(
-        "Of an estimate: B, FLOP, s, FLOP/B, B/s, FLOP/s, or 1 for a pure number; or tok, user, "
-        "sample, sequence, request or step, also as tok/s and B/tok. Others of the same sort may "
-        "be written, as GiB or ms.",
+        "Unit of an estimate: B, FLOP, s, FLOP/B, B/s, FLOP/s, or 1 for a pure number; or tok, "
+        "user, sample, sequence, request or step, also as tok/s and B/tok. Candidates may write "
+        "another unit of the same kind, such as GiB or ms.",
         "1",
         max_length=20,
     )
-    over: list[Name] = yaml_key("Of a line to derive: its indices, two at most.", [])
-    must_use: list[FormulaWord] = yaml_key("Of a line to derive: what has to stand in it.", [])
-    may_not_use: list[FormulaWord] = yaml_key("Of a line to derive: what must not.", [])
+    over: list[Name] = yaml_key("Indices of a formula to derive, at most two.", [])
+    must_use: list[FormulaWord] = yaml_key("Words that a formula to derive has to contain.", [])
+    may_not_use: list[FormulaWord] = yaml_key(
+        "Words that a formula to derive must not contain.", []
+    )
 
 
 class Experiments(StrictModel):
-    """The runs of the candidate's script, `drill run`, that a diagnosis allows."""
+    """The runs of the candidate's script (`drill run`) that a diagnosis allows."""
 
     function: str = yaml_key(
-        "What a run calls with the seed, or driver.NAME: it may return numbers by name or a curve.",
+        "The function that a run calls with the seed, or driver.NAME; it may return numbers by "
+        "name or a curve.",
         pattern=r"^(driver\.)?[A-Za-z_][A-Za-z0-9_]*$",
         max_length=60,
     )
-    budget: int = yaml_key("How many runs there are.", ge=1, le=99)
-    seconds: float = yaml_key("Of CPU time that one run may take.", 10, gt=0, le=60)
+    budget: int = yaml_key("Number of runs.", ge=1, le=99)
+    seconds: float = yaml_key("Seconds of CPU time that one run may take.", 10, gt=0, le=60)
 
 
 class FollowUp(StrictModel):
-    """A question after a pass: to choose, a number, an array, or in words against key points."""
+    """A question after a pass; its answer is a choice, a number, an array, or words."""
 
-    ask: LongText = yaml_key("The question, which can be asked without the choices, too.")
-    answer: LongText = yaml_key("What a good answer says.")
+    ask: LongText = yaml_key("The question; it must make sense without the choices, too.")
+    answer: LongText = yaml_key("A good answer.")
     choice: list[LongText] = yaml_key("Answers to choose from.", [], min_length=2, max_length=9)
-    right: int | None = yaml_key("The number of the right one of them, from 1.", None, ge=1)
+    right: int | None = yaml_key("The number of the right choice, from 1.", None, ge=1)
     number: Annotated[str, BeforeValidator(_number_to_str)] = yaml_key(
         "The right number, with its unit if it has one: 67.1 MB.", "", max_length=100
     )
@@ -323,10 +351,15 @@ class FollowUp(StrictModel):
         "The right array: a list of rows of one length.", [], max_length=8
     )
     within: float | None = yaml_key(
-        "By which share it, or an entry, may be off; 0.03 and 0 if not given.", None, ge=0, lt=1
+        "Largest allowed error, as a share (default: 0.03 of the number, 0 of an entry).",
+        None,
+        ge=0,
+        lt=1,
     )
-    points: list[LongText] = yaml_key("In words: what has to be said, for the person to tick.", [])
-    ideas: dict[str, Slug] = yaml_key("Wrong answers, as they are typed, and the idea of each.", {})
+    points: list[LongText] = yaml_key(
+        "Key points of an answer in words; the person ticks those that theirs says.", []
+    )
+    ideas: dict[str, Slug] = yaml_key("Wrong answers, as they are typed, each with its idea.", {})
 
     @property
     def kind(self) -> Literal["choice", "number", "array", "points"]:
@@ -350,96 +383,113 @@ class Survivor(StrictModel):
 
 
 class Part(StrictModel):
-    """What is asked at one time: it begins when the part before it passes.
+    """One part of a question; it begins when the part before it passes.
 
-    A question of one part has these keys, without `id` and `points`, beside its other ones.
+    A question of one part has these keys, without `id` and `points`, next to its other keys.
     """
 
-    id: Slug = yaml_key("Its name; its number if not given.", "")
-    points: Points = yaml_key("Those of all parts add up to 100.")
-    minutes: int = yaml_key("How long a good candidate takes.", gt=0, le=480)
+    id: Slug = yaml_key("Name of the part (default: its number).", "")
+    points: Points = yaml_key("Points of the part; those of all parts add up to 100.")
+    minutes: int = yaml_key("Minutes that a good candidate takes.", gt=0, le=480)
     prompt: LongText = yaml_key(
-        "The interviewer's words: the symptom, not the cause; at first at most 90 words."
+        "The interviewer's words: the symptom, not the cause; at most 90 words in part 1."
     )
     interface: LongText = yaml_key(
-        "Python signatures with comments: shapes, dtypes, units; in later parts what is new.", ""
+        "Python signatures with comments on shapes, dtypes and units; a later part lists only "
+        "new ones.",
+        "",
     )
     contract: list[LongText] = yaml_key(
-        "What people need to agree on what is right, a sentence each; at first at most six.", []
+        "Sentences on which people agree what is right; at most six in part 1.", []
     )
-    checks: list[Check] = yaml_key("What is measured, in this order.", min_length=1)
-    hints: list[LongText] = yaml_key("From a nudge to nearly the answer, one at a time.", [])
-    follow_ups: list[FollowUp] = yaml_key("To think about after a pass.", [])
+    checks: list[Check] = yaml_key("The checks, in order.", min_length=1)
+    hints: list[LongText] = yaml_key(
+        "Hints, from a nudge to nearly the answer; shown one at a time.", []
+    )
+    follow_ups: list[FollowUp] = yaml_key("Questions to think about after a pass.", [])
 
 
 class Spec(StrictModel):
-    """One question, as its YAML says it."""
+    """One question, as written in its YAML."""
 
-    format: Literal[3] = yaml_key("The version of the format.")
-    title: str = yaml_key("What it is called in lists.", min_length=1, max_length=80)
+    format: Literal[3] = yaml_key("Version of the format.")
+    title: str = yaml_key("Name in lists.", min_length=1, max_length=80)
     form: FormName = yaml_key(
-        "What is handed in: code that was fixed, or answers in a text file: numbers with units, "
-        "numbers by hand, formulas, or lines of a diff; or code, and its faults; or a test, which "
-        "is tried on what is right and what is wrong. docs/forms.md has all.",
+        "What the candidate hands in: fixed code (fix), numbers with units (estimate), numbers "
+        "by hand (predict), formulas (derive), lines of a diff (review), code and its faults "
+        "(diagnose), or a test (write-the-test). docs/forms.md explains all.",
         "fix",
     )
-    answers: dict[AnswerName, Answer] = yaml_key("What is asked for, by name, in text forms.", {})
-    diff: str = yaml_key("Of a review: lines that begin with a space, + or -.", "", max_length=8000)
+    answers: dict[AnswerName, Answer] = yaml_key("The answers of a text form, by name.", {})
+    diff: str = yaml_key(
+        "The diff of a review: lines that begin with a space, + or -.", "", max_length=8000
+    )
     given: Sets = yaml_key(
-        "Sets of numbers, one of which a seed draws, for estimates and predictions above all: "
-        "`{name}`, or arithmetic as `{2 * name:,}`, in texts and cases becomes its numbers.",
+        "Sets of numbers, mainly for estimates and predictions: a seed draws one of them, and "
+        "`{name}`, or arithmetic such as `{2 * name:,}`, in texts and cases becomes its numbers.",
         [],
         max_length=MAX_SETS,
     )
-    reasons: dict[Slug, LongText] = yaml_key("Of a review: why a line may be wrong, by name.", {})
+    reasons: dict[Slug, LongText] = yaml_key(
+        "Reasons of a review, by name: why a line may be wrong.", {}
+    )
     causes: dict[Slug, LongText] = yaml_key(
-        "Of a diagnosis: what may be wrong, and is not, by name.", {}
+        "Possible causes of a diagnosis, by name; some are innocent.", {}
     )
-    log: str = yaml_key("Of a diagnosis: what the starter prints with seed 0.", "", max_length=8000)
-    experiments: Experiments | None = yaml_key("Of a diagnosis: the runs that are allowed.", None)
-    track: Slug = yaml_key("Its subject: lower-case words joined by hyphens.")
+    log: str = yaml_key(
+        "Log of a diagnosis: the output of the starter with seed 0.", "", max_length=8000
+    )
+    experiments: Experiments | None = yaml_key("Experiments of a diagnosis.", None)
+    track: Slug = yaml_key("Subject: lower-case words joined by hyphens.")
     prerequisites: list[Slug] = yaml_key(
-        "Questions to pass before; above `uses`.", [], max_length=9
+        "Questions to pass first; write this key above `uses`.", [], max_length=9
     )
-    then: Slug | Literal[""] = yaml_key("Of a prediction: the question to begin next.", "")
-    level: Level = yaml_key("How hard it is.")
-    roles: list[Audience] = yaml_key("Who is asked it; above `uses`.", [])
-    limits: Limits = yaml_key("How long one call may take, where no case has its own.", Limits())
-    uses: list[Library] = yaml_key("What a submission may import: numpy, always there, and torch.")
+    then: Slug | Literal[""] = yaml_key("The question to start after a prediction.", "")
+    level: Level = yaml_key("Difficulty.")
+    roles: list[Audience] = yaml_key(
+        "Roles of candidates who are asked it; write this key above `uses`.", []
+    )
+    limits: Limits = yaml_key("Limits of one call, unless its case has its own.", Limits())
+    uses: list[Library] = yaml_key(
+        "Libraries that a submission may import: numpy, which is always there, and torch."
+    )
     parts: list[Part] = yaml_key(
-        "What is asked, one after another; a single part has its keys here in place of it.",
+        "The parts, asked one after another; a question of one part has the keys of the part "
+        "instead.",
         min_length=1,
         max_length=MAX_PARTS,
     )
     run: StepTexts | Annotated[dict[RunName, StepTexts], Field(min_length=1)] = yaml_key(
-        "The steps, 'result = function(inputs)' each, or a single one; or several runs by name."
+        "The steps, each 'result = function(inputs)': one step, a list, or several runs by name."
     )
     defaults: dict[str, Any] = yaml_key(
-        "Inputs, and dtype, for cases that give some input of a run and not these.", {}
+        "Inputs, and dtype, of cases that do not give them but give another input of the run.", {}
     )
-    display: Show | None = yaml_key("The `show` of checks that have none.", None)
+    display: Show | None = yaml_key("The `show` of checks without one.", None)
     columns: list[Name] = yaml_key(
-        "The inputs of cases that are lists: of a table, row by row.", []
+        "Names of the inputs, if cases are lists: the rows of a table.", []
     )
     cases: dict[Slug, dict[str, Any]] = yaml_key(
-        "The inputs by the name of the case, or in the order of `columns`; ~ for the default."
+        "The inputs of each case, by name or in the order of `columns`; ~ stands for the default."
     )
-    code: Code = yaml_key("The programs, where they are not files in drills/ID/.", Code())
+    code: Code = yaml_key("The programs, unless they are files in drills/ID/.", Code())
     helpers: list[Name] = yaml_key(
-        "Modules, drills/ID/NAME.py, for every program and the candidate.", [], max_length=9
+        "Modules (drills/ID/NAME.py) for every program and the candidate.", [], max_length=9
     )
-    survivors: list[Survivor] = yaml_key("Mutants of the reference that are right to pass.", [])
+    survivors: list[Survivor] = yaml_key("Mutants of the reference that may pass.", [])
     starter: str = yaml_key(
-        "`idea NAME` where the starter is the reference with that idea, and its repair the "
-        "reference; else starter.py and repair.py are written.",
+        "`idea NAME` if the starter is the reference with that idea, so that the repair is the "
+        "reference (default: starter.py and repair.py are written).",
         "",
         pattern=r"^(idea [a-z0-9]+(-[a-z0-9]+)*)?$",
     )
-    starter_holds: list[Slug] = yaml_key("What the starter must be diagnosed as.", [])
+    starter_holds: list[Slug] = yaml_key("Ideas that the diagnosis of the starter must name.", [])
     teaches: list[Annotated[str, Field(min_length=1, max_length=110)]] = yaml_key(
-        "What is to be kept of it, a sentence each; the solution shows them.", [], max_length=3
+        "Lessons of the question, a sentence each; shown with the solution.", [], max_length=3
     )
-    sources: list[LongText] = yaml_key("Papers, documentation, incidents it comes from.", [])
+    sources: list[LongText] = yaml_key(
+        "Papers, documentation and incidents that it comes from.", []
+    )
 
     @property
     def contract(self) -> list[str]:

@@ -227,7 +227,8 @@ def test_points_and_verdicts_agree_and_add_up(
         CheckResult(c.id, c.kind, Verdict(v), "", part=spec.part_of(c.id), stretch=stretch)
         for c, (v, stretch) in zip(spec.checks, given_, strict=True)
     ]
-    results, with_points = part_results(spec, checks, parts), award_points(spec, checks, parts)
+    with_points = award_points(spec, checks, parts)
+    results = part_results(spec, with_points, parts)
     for number, part in enumerate(results, 1):
         assert part.of == (spec.parts[number - 1].points if number in parts else 0)
         assert part.points == part.of or part.verdict is not Verdict.PASS

@@ -100,12 +100,10 @@ def mismatch_of(
     got: Any, want: Any, *, scale_of_inputs: float = 0.0, moved: Any = None, **more: Any
 ) -> ResultMismatch | None:
     others = [want] if moved is None else [np.asarray(moved)]
-    return compare_result(
-        "y",
-        got,
-        ExpectedResult(want, want, lambda: others, input_scale=lambda: scale_of_inputs),
-        **more,
+    expected = ExpectedResult(
+        want, want, lambda: others, input_scale=lambda: scale_of_inputs, **more
     )
+    return compare_result("y", got, expected)
 
 
 def test_a_small_entry_beside_a_large_one_is_judged_by_its_own_size() -> None:
@@ -188,6 +186,8 @@ def test_float32_has_a_minimum_tolerance_by_the_input_scale_too() -> None:
 
 def test_zeros_are_exact_only_where_they_stay_zero() -> None:
     want, close = np.array([1.0, 0.0, 0.0]), np.array([1.0, 1e-17, 0.0])
-    assert mismatch_of(close, want, zeros=True) is not None
-    assert mismatch_of(close, want, zeros=True, moved=[1.0, 1e-16, 0.0]) is None
-    assert mismatch_of(close[[0, 2, 1]], want, zeros=True, moved=[1.0, 1e-16, 0.0]) is not None
+    assert mismatch_of(close, want, exact_zeros=True) is not None
+    assert mismatch_of(close, want, exact_zeros=True, moved=[1.0, 1e-16, 0.0]) is None
+    assert (
+        mismatch_of(close[[0, 2, 1]], want, exact_zeros=True, moved=[1.0, 1e-16, 0.0]) is not None
+    )

@@ -66,8 +66,7 @@ def test_errors_carry_whose_fault_they_are() -> None:
         ("zzz", ["minutes"], None),
         ("", ["minutes"], None),
         ("a", [], None),
-        ("gruop-norm", ["rope", "batch-norm", "group-norm-backward"], "group-norm-backward"),
-        ("norm-backwrad", ["norm", "group-norm-backward"], "group-norm-backward"),
+        ("gruop-norm", ["rope", "batch-norm", "group-norm"], "group-norm"),
         ("gruop-nrom-twice", ["group-norm"], None),
     ],
 )

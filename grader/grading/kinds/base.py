@@ -85,19 +85,12 @@ class CaseTrial(Generic[K]):
         outcome: api.Outcome,
         *,
         draw_index: int = 0,
-        exact: bool = False,
-        zeros: bool = False,
-        check: Check | None = None,
     ) -> api.ResultMismatch | None:
-        """Return how a result differs from the reference's; None if it agrees.
-
-        `expected_result` and `compare_result` have the meaning of the options.
-        """
+        """Return how a result differs from the reference's; None if it agrees."""
         expected = api.expected_result(
-            self.evaluation, self.check.run, self.case, name, draw_index=draw_index, check=check
+            self.evaluation, self.check.run, self.case, name, draw_index=draw_index
         )
-        observed = outcome.values.get(name)
-        return api.compare_result(name, observed, expected, exact=exact, zeros=zeros)
+        return api.compare_result(name, outcome.values.get(name), expected)
 
     def side_effects(self, outcome: api.Outcome, *, shared: bool = False) -> Iterator[str]:
         """Describe the side effects of the steps that the reference's steps do not have."""

@@ -13,7 +13,8 @@ from pydantic import Field
 
 from grader.grading.kinds.base import CaseFinding, CaseTrial, Check, WrittenAnswerKind, api
 from grader.model.errors import did_you_mean
-from grader.model.spec import LongText, Name, Slug, StrictModel, yaml_key
+from grader.model.number_format import format_count
+from grader.model.spec import KeyPath, LongText, Name, Slug, StrictModel, yaml_key
 
 MAX_NAMED_CAUSES = 2  # innocent causes; picking all causes must not reveal the answer
 MAX_EXPLAINED_ALARMS = 2
@@ -133,7 +134,7 @@ class CausesCheck(_WrittenCheck):
     def known_causes(self) -> tuple[str, ...]:
         return (*self.exactly, *self.allowed, *self.innocent)
 
-    def spec_errors(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    def spec_errors(self) -> Iterator[tuple[KeyPath, str]]:
         yield from super().spec_errors()
         for name in dict.fromkeys(self.known_causes):
             if self.known_causes.count(name) > 1:
@@ -173,7 +174,7 @@ class CausesKind(WrittenAnswerKind[CausesCheck]):
             "precision": right / max(1, right + len(innocent)),
             "share": max(0, right - len(innocent)) / total,
         }
-        sentence = f"{right} of {total} {'cause' if total == 1 else 'causes'}"
+        sentence = f"{right} of {format_count(total, 'cause')}"
         if right == total and not innocent:
             return CaseFinding.for_pass(sentence, **figures)
         if innocent:
@@ -248,7 +249,7 @@ class FindingsKind(WrittenAnswerKind[FindingsCheck]):
         sentence = f"{len(complete)} of {total} faults"
         if half:
             sentence += f" and {len(half)} with another reason"
-        sentence += f", {len(alarms)} false {'alarm' if len(alarms) == 1 else 'alarms'}"
+        sentence += f", {format_count(len(alarms), 'false alarm')}"
         remarks = [fault.symptom for fault in missed[:1]]
         remarks += _remarks_on_alarms(check, alarms, name_all=passed)
         for remark in remarks:

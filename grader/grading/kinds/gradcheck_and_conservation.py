@@ -122,7 +122,14 @@ class GradcheckKind(Kind[GradcheckCheck]):
                     f"{name} is {api.describe_value(value)}, "
                     f"expected floats of shape {format_shape(expected.shape)}"
                 )
-            allowed = _gradient_tolerance(trial, _whole_result(name), expected, error)
+            scale = api.largest_magnitude(expected)
+            allowed = _at_least_usual_tolerance(
+                trial,
+                _whole_result(name),
+                expected,
+                RELATIVE_TOLERANCE * scale + ERROR_FACTOR * error,
+                scale,
+            )
             with np.errstate(invalid="ignore"):  # at -inf there is no difference
                 wrong = np.isfinite(expected) & ~(np.abs(actual - expected) <= allowed)
             mismatch = api.mismatch_of_entries(name, actual, expected, wrong, allowed)
@@ -135,16 +142,6 @@ class GradcheckKind(Kind[GradcheckCheck]):
                     wrong_result=name if name == _whole_result(name) else "",
                 )
         return None
-
-
-def _gradient_tolerance(
-    trial: CaseTrial[GradcheckCheck], result: str, expected: api.Array, error: api.Array
-) -> api.Array:
-    scale = api.largest_magnitude(expected)
-    allowed = api.np.maximum(
-        RELATIVE_TOLERANCE * scale + ERROR_FACTOR * error, _rounding_error(trial, result, scale)
-    )
-    return _at_least_the_stated_tolerance(trial.check, result, expected, allowed)
 
 
 def _differences(trial: CaseTrial[GradcheckCheck]) -> Mapping[str, Mapping[str, api.Array]]:
@@ -238,7 +235,10 @@ class ConservationKind(Kind[ConservationCheck]):
                 f"the sums of {check.sum} and of {check.equals} over {list(axes)} differ in shape"
             )
         scale = _largest(np.abs(terms).sum(axis=axes)) + _largest(np.abs(expected))
-        allowed = _sum_tolerance(trial, scale, reference_terms, expected)
+        relative = max(RELATIVE_TOLERANCE, MIN_EPSILONS * _EPSILONS[trial.case.dtype])
+        allowed = _at_least_usual_tolerance(
+            trial, check.sum, expected, relative * scale, api.largest_magnitude(reference_terms)
+        )
         wrong = ~(np.abs(actual - expected) <= allowed)
         mismatch = api.mismatch_of_entries(check.sum, actual, expected, wrong, allowed)
         if mismatch is None or mismatch.index is None:
@@ -271,19 +271,6 @@ def _terms_of_equal(trial: CaseTrial[ConservationCheck], name: str) -> api.Array
 
 def _largest(sizes: api.Array) -> float:
     return float(api.np.max(sizes, initial=0.0))
-
-
-def _sum_tolerance(
-    trial: CaseTrial[ConservationCheck],
-    scale: float,
-    reference_terms: api.Array,
-    expected: api.Array,
-) -> api.Array:
-    check = trial.check
-    relative = max(RELATIVE_TOLERANCE, MIN_EPSILONS * _EPSILONS[trial.case.dtype])
-    rounding_error = _rounding_error(trial, check.sum, api.largest_magnitude(reference_terms))
-    allowed = api.np.full(expected.shape, max(relative * scale, rounding_error))
-    return _at_least_the_stated_tolerance(check, check.sum, expected, allowed)
 
 
 def _conservation_finding(
@@ -325,20 +312,24 @@ def _require_axes(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> N
         )
 
 
-def _rounding_error(
-    trial: CaseTrial[GradcheckCheck] | CaseTrial[ConservationCheck], result: str, scale: float
-) -> float:
-    """Return the tolerance for rounding the numbers that go into a result."""
-    input_scale = api.input_scale(trial.evaluation, trial.check.run, trial.case, result)
-    return api.minimum_tolerance(trial.case.dtype, scale, input_scale)
-
-
-def _at_least_the_stated_tolerance(
-    check: TolerantCheck, result: str, expected: api.Array, allowed: api.Array
+def _at_least_usual_tolerance(
+    trial: CaseTrial[GradcheckCheck] | CaseTrial[ConservationCheck],
+    result: str,
+    expected: api.Array,
+    allowed: api.Array | float,
+    scale: float,
 ) -> api.Array:
-    if check.tolerance is None or not check.tolerance.applies_to(result):
-        return allowed
-    return api.np.asarray(api.np.maximum(allowed, api.allowed_by_check(check.tolerance, expected)))
+    """Return what is allowed, but at least the tolerance for rounding, and that of the check.
+
+    `scale` is the size of the numbers that go into the result.
+    """
+    check = trial.check
+    input_scale = api.input_scale(trial.evaluation, check.run, trial.case, result)
+    rounding_error = api.minimum_tolerance(trial.case.dtype, scale, input_scale)
+    allowed = api.np.maximum(allowed, rounding_error)
+    if check.tolerance is not None and check.tolerance.applies_to(result):
+        allowed = api.np.maximum(allowed, api.allowed_by_check(check.tolerance, expected))
+    return api.np.asarray(allowed)
 
 
 def _whole_result(entry: str) -> str:

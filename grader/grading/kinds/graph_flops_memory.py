@@ -87,8 +87,7 @@ class FlopsKind(CountedKind[FlopsCheck]):
         return Quantity("flops")
 
     def max_count(self, trial: CaseTrial[FlopsCheck]) -> float:
-        base = float(self.measure_reference(trial, trial.check.against).value)
-        return trial.check.at_most * max(1.0, base)
+        return trial.check.at_most * self.baseline(trial, trial.check.against)
 
     def assess(self, trial: CaseTrial[FlopsCheck], measured: api.Measured) -> CaseFinding:
         check = trial.check
@@ -96,7 +95,7 @@ class FlopsKind(CountedKind[FlopsCheck]):
         baseline = self.measure_reference(trial, check.against)
         flops = float(measured.value)
         baseline_flops = float(baseline.value)
-        ratio = flops / max(1.0, baseline_flops)
+        ratio = flops / self.baseline(trial, check.against)
         figures = {"ratio": ratio}
         line = f"{ratio:.3f}x {baseline_name}, {format_ratio(check.at_most)} allowed"
         if ratio > check.at_most:
@@ -182,13 +181,7 @@ class MemoryKind(BudgetedKind[MemoryCheck]):
         if check.against is None:
             return super().max_count(trial)
         multiple = size_expr.evaluate_amount(check.at_most, {})
-        return multiple * self._baseline(trial, check.against)
-
-    def _baseline(self, trial: CaseTrial[MemoryCheck], run: str) -> float:
-        return max(1.0, float(self.measure_reference(trial, run).value))
-
-    def excess_phrase(self, trial: CaseTrial[MemoryCheck], size: str) -> str:
-        return f"{size} {self.pass_phrase(trial.check)}"
+        return multiple * self.baseline(trial, check.against)
 
     def pass_phrase(self, check: MemoryCheck) -> str:
         return _PHRASES[check.quantity]
@@ -199,7 +192,7 @@ class MemoryKind(BudgetedKind[MemoryCheck]):
             return super().assess(trial, measured)
         size = float(measured.value)
         allowed = self.max_count(trial)
-        baseline = self._baseline(trial, check.against)
+        baseline = self.baseline(trial, check.against)
         name = check.called or f"the run {check.against}"
         figures = {"bytes": size, "allowed": allowed, "ratio": size / baseline}
         line = f"{format_ratio(size / baseline)} {name}, {format_ratio(allowed / baseline)} allowed"

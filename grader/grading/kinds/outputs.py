@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 from grader.grading.kinds.base import CaseFinding, CaseTrial, Kind, api
-from grader.model.spec import Name, NameReference, Show, TolerantCheck, yaml_key
+from grader.model.spec import KeyPath, Name, NameReference, Show, TolerantCheck, yaml_key
 
 MIN_CORRECT_DIGITS = 4  # fewer may be luck, and are not reported
 
@@ -34,7 +35,7 @@ class OutputsCheck(TolerantCheck):
             if isinstance(size, str):
                 yield NameReference(("show", "window", number), size, "input")
 
-    def spec_errors(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    def spec_errors(self) -> Iterator[tuple[KeyPath, str]]:
         yield from super().spec_errors()
         if self.exact and self.tolerance is not None:
             yield ("tolerance",), "expected exact or a tolerance, found both"
@@ -50,11 +51,13 @@ class OutputsKind(Kind[OutputsCheck]):
 
     def judge(self, trial: CaseTrial[OutputsCheck]) -> CaseFinding | None:
         check = trial.check
-        exact_zeros = check.zeros == "exact"
         for name in check.results:
-            mismatch = trial.find_mismatch(
-                name, trial.subject_outcome, exact=check.exact, zeros=exact_zeros, check=check
+            observed = trial.subject_result(name)
+            expected = api.expected_result(
+                trial.evaluation, check.run, trial.case, name, check=check
             )
+            expected = replace(expected, exact=check.exact, exact_zeros=check.zeros == "exact")
+            mismatch = api.compare_result(name, observed, expected)
             if mismatch is not None:
                 return _finding(trial, mismatch)
         return None

@@ -112,6 +112,10 @@ class CountedKind(Kind[K]):
         with api.blame_bank(f"{subject} fails on case {trial.case.name}"):
             return self.measure_program(trial, trial.evaluation.reference, run)
 
+    def baseline(self, trial: CaseTrial[K], run: str) -> float:
+        """Return the reference's count in another run, at least 1."""
+        return max(1.0, float(self.measure_reference(trial, run).value))
+
 
 class BudgetCheck(Check):
     """Bytes of one result, or of the step that gives it, within a budget."""
@@ -142,12 +146,12 @@ class BudgetedKind(CountedKind[B]):
     shows_reference: ClassVar[bool] = True  # next to a count over the budget
 
     def pass_phrase(self, check: B) -> str:  # noqa: ARG002
-        """Return the word that follows the bytes in the line of a pass."""
+        """Return the words that follow the bytes in a line."""
         return "kept"
 
     def excess_phrase(self, trial: CaseTrial[B], size: str) -> str:
         """Return the beginning of the sentence on bytes above the budget."""
-        raise NotImplementedError
+        return f"{size} {self.pass_phrase(trial.check)}"
 
     def max_count(self, trial: CaseTrial[B]) -> float:
         values = dict(trial.reference_outcome.values)

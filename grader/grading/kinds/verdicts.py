@@ -24,7 +24,7 @@ from grader.grading.kinds.base import (
     api,
     without_cases,
 )
-from grader.model.spec import Name, Slug, yaml_key
+from grader.model.spec import KeyPath, Name, Slug, yaml_key
 
 ACCEPTED = "accepted"
 REJECTED = "rejected"
@@ -63,7 +63,7 @@ class VerdictsCheck(Check):
             return keys
         return {**keys, "cases": [*accept, *reject]}
 
-    def spec_errors(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    def spec_errors(self) -> Iterator[tuple[KeyPath, str]]:
         if self.cases != [*self.accept, *self.reject]:
             yield ("cases",), "expected accept and reject in place of cases"
         for name in sorted(set(self.accept) & set(self.reject)):
