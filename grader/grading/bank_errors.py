@@ -21,7 +21,7 @@ _MISSING_MODULE = re.compile(r"No module named '(\w+)")
 
 
 class BankProgramError(Exception):
-    """The reference or the spec fails, which is no fault of the submission."""
+    """The reference or the spec fails: the submission is not to blame."""
 
 
 @contextlib.contextmanager
@@ -85,7 +85,7 @@ def message_suffix(raised: ExceptionRecord) -> str:
 
 
 def _advice_on_module(module: str) -> str:
-    """Return what an author can do about a module that cannot be imported."""
+    """Return advice for the author on a module that cannot be imported."""
     if module == "torch":
         return "add torch to uses"
     similar = did_you_mean(module, get_args(Library)).removeprefix("; ")

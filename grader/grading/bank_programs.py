@@ -24,8 +24,8 @@ MemoryKey = tuple[Hashable, ...]
 class BankPrograms(Closeable):
     """The reference and the variants of a question, and their results.
 
-    The reference has a worker of its own, for two reasons: the memory of its process is compared
-    with a submission's, and a variant may leave something behind in its process.
+    The reference and the variants have separate workers, for two reasons: the memory of the
+    reference's process is compared with a submission's, and a variant may leave something behind.
 
     Each method that loads a program raises BankProgramError if it cannot be loaded.
     """
@@ -36,8 +36,8 @@ class BankPrograms(Closeable):
         self.memory: dict[MemoryKey, Any] = {}  # the seed is the first entry of a key
         self._seeds: list[int] = []  # with remembered outcomes, the latest last
         self._pool = workers
-        self._workers: dict[str, WorkerClient] = {}  # by use: reference, variants, examined
-        self._programs: dict[str, RemoteProgram] = {}  # by name, without those of an audit
+        self._workers: dict[str, WorkerClient] = {}  # by use: reference, variants, audited
+        self._programs: dict[str, RemoteProgram] = {}  # by name; audited programs are not kept
         self._deadline: Deadline | None = None
         self._slowest_ended = 0.0  # seconds, of the reference's workers that have ended
 
@@ -84,18 +84,18 @@ class BankPrograms(Closeable):
         self._renew(_worker_of_program(name))
         self._loaded_program(name)
 
-    def load_examined_program(
+    def load_audited_program(
         self, name: str, sources: Sequence[bytes], description: str, file: str, parts: int | None
     ) -> RemoteProgram:
         """Load any program of the bank; see `JudgingSession.evaluate_bank_program`."""
         self.restore_reference()
-        self._renew("examined")
-        program = self._new_program("examined", name, sources)
+        self._renew("audited")
+        program = self._new_program("audited", name, sources)
         self._load(program, description, file, parts)
         return program
 
     def forget_old_seeds(self, seed: int) -> None:
-        """Forget the results for all but the latest seeds, of which this one is the last."""
+        """Count a seed as the latest, and forget the results for the oldest if there are many."""
         if seed in self._seeds:
             return
         self._seeds.append(seed)
@@ -184,7 +184,7 @@ class BankPrograms(Closeable):
     def _load(
         self, program: RemoteProgram, description: str, file: str, parts: int | None = None
     ) -> None:
-        """Load a program and require the functions of these parts, and those of the driver."""
+        """Load a program and require the functions of these parts and of the driver."""
         try:
             loaded = program.load(self.question.functions, self.question.driver_functions)
         except (ProgramError, WorkerError) as error:

@@ -229,7 +229,7 @@ def _with_call(
         name: _value_or_shape(drawn[name]) if name in drawn else "" for name in step.names_read
     }
     arguments = join_inputs(descriptions)
-    if step.owner == "driver":  # it calls the submission with values of its own
+    if step.owner == "driver":  # it chooses the arguments
         arguments = error.given if record.frames else ""
     elif error.given and record.frames and not drawn.keys() >= set(step.names_read):
         arguments = error.given

@@ -16,7 +16,7 @@ def resolve_counted_parts(question: Question, parts: Collection[int] | None) -> 
     """Return the numbers of the parts that count in a grade; all, if none are given.
 
     Raises:
-        ValueError: There is no such part, or no part at all is named.
+        ValueError: A part does not exist, or the list is empty.
     """
     last = len(question.spec.parts)
     existing = frozenset(range(1, last + 1))
@@ -124,7 +124,7 @@ def award_points(
 
     All checks of a passing part earn their points.  In another part a check earns its points if it
     passes or is too noisy to decide; otherwise it earns the share that it measured, if any.  The
-    points always add up to those of the part.
+    points always add up to the points of the part.
     """
     passing_parts = {
         number for number in counted_parts if _part_verdict(number, checks) is Verdict.PASS
@@ -165,7 +165,7 @@ def _with_points(
     counted_parts: Collection[int],
     checks: Sequence[CheckResult] = (),
 ) -> tuple[PartResult, ...]:
-    """Return the parts with their points; a part that does not pass earns those of its checks."""
+    """Return the parts with their points; a failing part earns the points of its checks."""
     parts = []
     for number, (part, verdict) in enumerate(zip(spec.parts, verdicts, strict=True), 1):
         max_points = part.points if number in counted_parts else 0

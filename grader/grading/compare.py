@@ -278,7 +278,7 @@ def mismatch_of_entries(
 ) -> ResultMismatch | None:
     """Return a mismatch if any entries are wrong; it points at the entry that is furthest off.
 
-    All arrays have one shape; `allowed` is None if entries have to be equal.
+    All arrays have one shape; without `allowed`, entries have to be equal.
     """
     if not wrong.any():
         return None

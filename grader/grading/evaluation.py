@@ -179,7 +179,7 @@ class Evaluation:
         return self.question.runs[run]
 
     def cases_of(self, check: Check) -> list[CaseRecipe]:
-        """Return the cases of a check, those that are easiest to read first."""
+        """Return the cases of a check; cases that are easy to read come first."""
         names = cases_of_check(check, self.steps(check.run), self.cases)
         return sorted((self.cases[name] for name in names), key=self.display_order)
 
@@ -391,9 +391,9 @@ class Evaluation:
     ) -> None:
         """Run programs of one worker on the cases that are small, in few requests.
 
-        `outcome` then has the results in `want`, or those that some check needs.  Cases that cannot
-        be drawn are left out; they are reported when they are needed.  A program that does not
-        survive a request is left out and gets only single runs from then on.
+        `outcome` then has the results in `want` (default: all that some check needs).  Cases that
+        cannot be drawn are left out; they are reported when they are needed.  A program that does
+        not survive a request is left out and gets only single runs from then on.
         """
         cells = [
             (case, mode)

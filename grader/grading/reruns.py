@@ -109,7 +109,7 @@ def require_deterministic(
         BankProgramError: The reference fails, or a result differs by more than rounding.
     """
     start = time.monotonic()
-    fresh = evaluation.with_subject(replace(program))  # remembers nothing of this program
+    fresh = evaluation.with_subject(replace(program))  # has no results of this program yet
     cells = [
         (check.run, case) for check in evaluation.checks for case in evaluation.cases_of(check)
     ]

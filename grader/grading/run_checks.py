@@ -24,7 +24,7 @@ def run_checks(
     counted_parts: Collection[int] = (),
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> tuple[CheckResult, ...]:
-    """Run the checks, except for those that are skipped; return results in the question's order.
+    """Run the checks unless they are skipped; return all results in the question's order.
 
     The next part is asked when the earlier ones of `counted_parts` (default: all) pass.  `progress`
     is called before each check that runs, with its number and the number of checks.  `on_failure`

@@ -64,13 +64,13 @@ class GradeOptions:
     # Called with a report as soon as there is a verdict, before stretch checks and explanations.
     on_verdict: Callable[[Report], None] | None = None
     is_program: bool = False  # the file is a program, though the form asks for a text
-    # Other files of a program by module name; a module comes before those that import it.
+    # Other files of a program by module name; imported modules come first.
     modules: Mapping[str, bytes] = field(default_factory=dict)
     measures_stretch: bool = True  # run stretch checks, too
     explain_starter: bool = True  # explain failures of an unchanged starter, too
-    # Skip unreadable answers, and count what a file defines before it raises, as in a class.
+    # As in a class: skip unreadable answers, and count definitions before an exception.
     lenient: bool = False
-    literal: bool = False  # read answers literally: `37 users` is no number
+    literal: bool = False  # read answers literally: `37 users` is not a number
     # The version that passed the earlier parts; a submission with the same code is `unchanged`.
     # If empty, the starter is compared; see `worker.syntax`.
     passed_version: bytes = b""
@@ -105,7 +105,7 @@ class JudgingSession(Closeable):
             parts: The numbers of the parts that decide (default: all).
 
         Raises:
-            ValueError: There is no such part, or the list of parts is empty.
+            ValueError: A part does not exist, or the list of parts is empty.
         """
         self.question = question
         self._counted_parts = resolve_counted_parts(question, parts)
@@ -267,7 +267,7 @@ class JudgingSession(Closeable):
         """Run the checks.
 
         If the caller waits for the verdict, the checks run without stretch checks first.  Results
-        are remembered, so the second time only measures what is left.
+        are remembered, so the second time measures only the stretch checks.
         """
         worker = evaluation.subject.worker
         has_stretch = any(check.stretch for check in self.question.spec.checks)
@@ -309,7 +309,7 @@ class JudgingSession(Closeable):
         size = worker.output_bytes
         try:
             return self.explain(evaluation, report)
-        finally:  # the report shows only what was printed before
+        finally:  # the report does not show output of explanations
             worker.printed = printed
             worker.output_bytes = size
 
@@ -399,7 +399,7 @@ class JudgingSession(Closeable):
             RuntimeError: Another thread is using the session, or it is closed.
         """
         with self._exclusive_use():
-            program = self.bank.load_examined_program(name, sources, called or name, file, parts)
+            program = self.bank.load_audited_program(name, sources, called or name, file, parts)
             evaluation = self.new_evaluation(program, seed)
             evaluation.runs_reference_first = False  # the program may be the reference itself
             return evaluation

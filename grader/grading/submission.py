@@ -148,9 +148,9 @@ def load_submission(
     Args:
         program: The submission, not loaded yet.
         question: The question it answers.
-        required: Names and signatures, of which the file must define at least one.
+        required: Names and signatures; the file must define at least one of them.
         check_support_code: Called if the driver or a helper fails; it loads the reference with
-            them, to find out who is to blame.
+            them, and raises BankProgramError if they fail again.
 
     Raises:
         BankProgramError: The driver or a helper fails with the reference, too.
@@ -172,7 +172,7 @@ def load_submission(
 
 
 def _load_without_ipython(program: RemoteProgram, names: Sequence[str]) -> Loaded:
-    """Load a program; if it is no valid Python, try again without its lines of IPython."""
+    """Load a program; if it is invalid Python, try again without its lines of IPython."""
     try:
         return program.load(names)
     except ProgramError as error:
@@ -185,7 +185,7 @@ def _load_without_ipython(program: RemoteProgram, names: Sequence[str]) -> Loade
 
 
 def load_exception_notes(program: RemoteProgram) -> tuple[str, ...]:
-    """Return a note on each exception of loading, if what was defined before it counts."""
+    """Return a note on each exception of loading after which the earlier definitions count."""
     if program.loaded is None:
         return ()
     source = program.sources[-1]
@@ -291,7 +291,7 @@ class ExperimentResult:
 
     started: bool
     seconds: float = 0.0  # wall-clock time
-    value: Value = None  # what the function returned
+    value: Value = None  # the returned value
     printed: str = ""  # the beginning of the output
     end: str = ""  # the tail of the output, if that is not all
     bytes_printed: int = 0

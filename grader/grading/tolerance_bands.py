@@ -10,7 +10,7 @@ inputs that the result is computed from.  docs/adr/0003-tolerance.md has the mea
   1024 ulp of S, because the errors of right algorithms follow the norm (a transform, a blocked
   product).
 - The band is at least 1024 ulp of the input scale (16 ulp in float32).
-- If S is below 1e-11 of the input scale, the result is what is left when numbers cancel: 0, or
+- If S is below 1e-11 of the input scale, only rounding is left of numbers that cancel: 0, or
   1e-74.  It need not agree to the last bit.  So its band is at least 1e-10 of the input scale
   (64 ulp in float32).
 
@@ -46,8 +46,8 @@ RELATIVE_64 = 1e-10
 RELATIVE_BF16 = 3e-2
 SAFETY = 16.0  # right code measured up to 3.6 units of the rounding effect over ten workloads
 ULPS = 4.0
-OWN_SIZE_SHARE = 1e-6  # the common band of an entry is at most this share of its own size
-NORM_ULPS = 1024.0  # ulp of the largest entry by which a small one may be off
+OWN_SIZE_SHARE = 1e-6  # largest share of an entry's own size that the common band may be
+NORM_ULPS = 1024.0  # allowed error of a small entry, in ulp of the largest one
 UNIT_64 = 2.0**-52
 VANISHING_SHARE = 1e-11  # of the input scale: a smaller result is left over from cancellation
 
@@ -140,7 +140,7 @@ class ExpectedResult:
     native: Any  # in the case's dtypes: decides type, dtype and shape
     precise: Any  # in float64: decides the values
     nudged: Callable[[], list[Any]]  # returns the precise values after nudging the inputs; costly
-    dtype: str = "float64"  # of the case; a scalar has no dtype of its own
+    dtype: str = "float64"  # of the case; a scalar does not have its own
     input_scale: Callable[[], float] = lambda: 0.0  # size of the inputs it is computed from
     tolerance: Tolerance | None = None  # the check's; it widens the band
     exact: bool = False  # values must be equal

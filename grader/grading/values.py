@@ -78,7 +78,7 @@ def item_keys(actual: Value, expected: Value) -> Iterable[Any] | None:
 
 
 def format_dict_keys(value: Value) -> str:
-    """Return the keys of a dict as a text to follow "a dict"; empty if it is no dict."""
+    """Return the keys of a dict as a text to follow "a dict"; empty for other values."""
     if not isinstance(value, dict):
         return ""
     keys = [str(key)[:MAX_KEY_LENGTH] for key in list(value)[:MAX_LISTED_KEYS]]

@@ -48,7 +48,7 @@ class CheckFacts:
     kind: str
     stretch: bool
     stops: int  # wrong programs that it does not pass on every seed, also if it would be skipped
-    first: int  # those of them that no check before it stops
+    first: int  # the programs among them that no earlier check stops
     lets_through: tuple[str, ...] = ()  # trivial answers that pass it
 
 
@@ -60,7 +60,7 @@ class TrivialAnswer:
     about: str  # "returns zeros of the right shape"
     passes: tuple[str, ...]
     accepted: bool  # every check that decides lets it through
-    made: bool = True  # False if its results equal the reference's, so that it proves nothing
+    made: bool = True  # False if its results equal the reference's: it proves nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Budget:
     check: str
     right: str  # the right program that comes nearest to it
     right_share: float
-    wrong: str  # of the programs that are above it, the nearest; empty if there is none
+    wrong: str  # the nearest program above it; empty without one
     wrong_share: float
 
 
@@ -123,7 +123,7 @@ class AuditReport:
     programs: tuple[AuditRow, ...]
     problems: tuple[str, ...]
     remarks: tuple[Remark, ...] = ()
-    notes: tuple[str, ...] = ()  # what was left out, and what takes long
+    notes: tuple[str, ...] = ()  # steps that were left out or take long
     trivial: tuple[TrivialAnswer, ...] = ()
     accepted: tuple[AcceptedSolutionResult, ...] = ()
     budgets: tuple[Budget, ...] = ()
@@ -189,9 +189,9 @@ class MutationReport:
 
     question: str
     derived: int  # number of mutants that exist
-    trials: tuple[MutantTrial, ...]  # of those that were tried
+    trials: tuple[MutantTrial, ...]  # one for each mutant that was tried
     seeds: tuple[int, ...]
-    searched: int  # inputs on which those that passed were compared with the reference
+    searched: int  # inputs on which passing mutants were compared with the reference
     seconds: float
     problems: tuple[str, ...]
     interrupted: bool = False

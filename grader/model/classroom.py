@@ -67,7 +67,7 @@ class AssignedQuestion:
     title: str
     digest: str  # of the question: its spec and all its programs
     bank: str  # path
-    parts: tuple[int, ...]  # numbers of those that count
+    parts: tuple[int, ...]  # numbers of the parts that count
     of: int  # maximum points of these
     weight: float = 1.0  # of its points in the total
     hidden: tuple[str, ...] = ()  # checks and cases that students do not see
@@ -102,7 +102,7 @@ class Override:
 class ClassSettings:
     """Settings of all grades of a class."""
 
-    seed: int  # from which every input is drawn
+    seed: int  # every input is drawn from it
     level: str  # minimum isolation of a grade
     program: str  # version of drill
     questions: tuple[AssignedQuestion, ...]
@@ -167,7 +167,7 @@ class ClassEntry:
     question: AssignedQuestion
     hand_in: HandIn
     report: Report | None = None  # of a finished grade
-    fault: str = ""  # of the grader or the bank, if there is no report
+    fault: str = ""  # of the grader or the bank, instead of a report
     late: bool = False
     graded_at: str = ""  # UTC, ISO 8601
     days_after_deadline: int | None = None  # started ones; None if unknown
@@ -216,7 +216,7 @@ class ClassEntry:
 
     @property
     def note(self) -> str:
-        """Return why there is no verdict, and why the points differ from the earned ones."""
+        """Return why a verdict is missing, and why the points differ from the earned ones."""
         notes = [self.hand_in.fault]
         if not self.hand_in.fault and self.report is None and self.override is None:
             notes.append(self.fault or "it was not graded yet")

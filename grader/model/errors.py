@@ -6,7 +6,7 @@ DrillError
     BankError       the question bank: broken YAML, a missing file, a reference that fails
     GraderError     the grader
 
-A message is one or two sentences: the place, what was expected and found, and what to do.
+A message has one or two sentences: the place, the expected and the actual thing, and the fix.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _TEMP = "make room on the disk, name a folder with TMPDIR, or lift the limit: ul
 _MEMORY = "free some memory, or raise the limit of the shell: ulimit -v unlimited"
 _FILES = "raise the limit of the shell: ulimit -n 256"
 _PROCESSES = "end some programs, or raise the limit of the shell: ulimit -u"
-_LIMITS = {  # of the machine, by error number: what is wrong, and how to fix it
+_LIMITS = {  # by error number: the problem of the machine, and its fix
     errno.ENOSPC: ("the disk is full, or takes no more files", _DISK),
     errno.EDQUOT: ("your quota on this disk is used up", _DISK),
     errno.EFBIG: ("a file may not be as large as it must", "ulimit -f unlimited lifts the limit"),
@@ -107,7 +107,7 @@ MAX_LETTERS = 100  # of a misspelled word: comparing takes time
 
 
 def closest_word(word: str, words: Iterable[str], *, parts: bool = True) -> str | None:
-    """Return the word most like a misspelled one, or None if there is none.
+    """Return the word most like a misspelled one, or None if no word is similar.
 
     A word that begins with it comes first.  With `parts`, a part of a word may stand for it:
     `routing` for `plane-routing`.
@@ -134,6 +134,6 @@ def closest_word(word: str, words: Iterable[str], *, parts: bool = True) -> str 
 
 
 def did_you_mean(word: object, words: Iterable[str], *, parts: bool = True) -> str:
-    """Return the end of a sentence that suggests the closest word; empty if there is none."""
+    """Return the end of a sentence that suggests the closest word, or "" if no word is similar."""
     near = closest_word(str(word), words, parts=parts)
     return f"; did you mean {near!r}?" if near else ""

@@ -1,8 +1,8 @@
 """Every limit on time, memory, output, files and sizes that a submission or a bank has to keep.
 
 A limit that is also needed inside a worker is in `sandbox/worker/limits.py`, because a worker can
-import nothing from here.  A number that only decides how much work an algorithm does is no limit in
-this sense and stays with the algorithm.
+import nothing from here.  A number that only decides how much work an algorithm does is not a
+limit in this sense; it stays with the algorithm.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ AUTOGRADER_SECONDS = 540  # by the clock: Gradescope ends a grade after 10 minut
 MAX_MEMORY_BYTES = {False: 1 << 30, True: 8 << 30}
 # Bytes above which a bank's worker is renewed before the next program, without and with torch.
 MAX_BANK_MEMORY_BYTES = {False: 256 << 20, True: 1 << 30}
-SPARE_THREADS = 64  # threads of a worker, beyond those that its user runs already
+SPARE_THREADS = 64  # threads of a worker, in addition to those of its user
 
 # -- output and files ------------------------------------------------------------------------------
 
@@ -63,7 +63,7 @@ MAX_SCRATCH_FILES = 1000  # in a worker's folder
 # Bytes of arrays in a reply: this much, and a multiple of the inputs.
 SPARE_REPLY_BYTES = 1 << 20
 REPLY_SIZE_FACTOR = 8
-MAX_TESTED_REPLY_BYTES = 8 << 20  # of arrays in one call between a test and what it tests
+MAX_TESTED_REPLY_BYTES = 8 << 20  # of arrays in one call between a test and the tested code
 MAX_TESTED_CALLS = 10_000  # in one run of a test; the driver reports the cost of a few hundred
 MAX_KEPT_NAME_LENGTH = 400  # characters of the description of a tensor that is kept
 
@@ -84,7 +84,7 @@ MAX_MARKER_BYTES = 10_000  # of the file `.drill`
 MAX_QUESTION_FILE_BYTES = 1 << 20  # of a QUESTION.md that is compared with the new one
 MAX_SCRIPT_BYTES = 10_000_000  # of an old script of a case, which may have been edited
 
-# -- what is read of a bank ------------------------------------------------------------------------
+# -- files of a bank -------------------------------------------------------------------------------
 
 MAX_SPECS = 1000  # specs of a bank: every list of questions reads the head of each
 MAX_ID_LENGTH = 60  # characters of an id
@@ -99,4 +99,4 @@ MAX_YAML_ENTRIES = 200  # of a mapping, or of a list with anything but numbers: 
 MAX_YAML_WORD = 100  # letters of a key or a number; Python's own limits are much higher
 MAX_YAML_PROBLEMS = 100  # problems of one file that are listed
 MAX_CASE_ENTRIES = 4_000_000  # of all inputs of a case: 32 MB, which go to two processes
-MAX_DRAWS = 24  # draws of a case, each of which is a case
+MAX_DRAWS = 24  # draws of a case; each is a case

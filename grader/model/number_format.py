@@ -1,7 +1,7 @@
 """Numbers as text: four significant digits, words for infinity and NaN, units in full.
 
-Python and numpy scalars are accepted alike (through `float` and `__index__`), so that no caller
-needs numpy to print a measurement.
+Python and numpy scalars are accepted alike (through `float` and `__index__`): no caller needs numpy
+to print a measurement.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def format_distinct_numbers(observed: SupportsFloat, expected: SupportsFloat) ->
 def format_aligned_numbers(values: Iterable[SupportsFloat]) -> list[str]:
     """Return the numbers of a small array in one form, for a column.
 
-    Integers stay integers.  Otherwise all have the same decimals, chosen for the largest; a number
-    that would round to zero keeps one digit ("3e-9"), so that "0" always means zero.
+    Integers stay integers.  Otherwise all have the same decimals, chosen for the largest.  "0"
+    always means zero: a number that would round to it keeps one digit ("3e-9").
     """
     numbers = [float(value) for value in values]
     finite = [abs(number) for number in numbers if math.isfinite(number)]

@@ -1,4 +1,4 @@
-"""Sets of numbers from which a question with `given` draws one, by a seed."""
+"""Sets of numbers: a seed decides which one a question with `given` draws."""
 
 import math
 

@@ -146,7 +146,7 @@ class ExceptionRecord:
 
     @property
     def public_type(self) -> str:
-        """Return the type if it is built in, so that no program chose it; else "an exception"."""
+        """Return the type if it is built in; else "an exception", as a program chose the name."""
         builtin = getattr(builtins, self.type, None)
         is_builtin = isinstance(builtin, type) and issubclass(builtin, BaseException)
         return self.type if is_builtin else "an exception"
@@ -196,7 +196,7 @@ class CheckResult:
     effect: bool = False  # its values are right, but not the side effects of a call
     estimate: bool = False  # it needs an estimate: the right number is not shown
     clauses: tuple[Clause, ...] = ()  # that the check enforces and the submission breaks
-    points: int = 0  # earned, of those of its part
+    points: int = 0  # earned points of its part
     of: int = 0  # maximum; 0: the points of the part are not shared, or do not count
 
 
@@ -206,13 +206,13 @@ class PartResult:
 
     id: str
     verdict: Verdict  # `skipped`: not asked, because an earlier part did not pass
-    points: int  # earned: all, or those of the passing checks
+    points: int  # earned: all, or the points of the passing checks
     of: int  # maximum; 0: the part does not count in this grade
 
 
 @dataclass(frozen=True, slots=True)
 class IdeaMatch:
-    """An idea whose results equal those of the submission."""
+    """An idea whose results equal the submission's results."""
 
     id: str
     feedback: str
@@ -265,7 +265,7 @@ class Report:
     digest: str = ""  # of the question: its spec and all its programs
     program: str = ""  # version of drill
     unchanged: bool = False  # it has the code of the starter, or of the last version that passed
-    outputs: str = ""  # digest of its wrong results; "" if none is wrong
+    outputs: str = ""  # digest of its wrong results; "" without wrong results
     unread: tuple[str, ...] = ()  # in a class: unreadable lines of answers, and why
     stopped: tuple[str, ...] = ()  # in a class: exceptions of the file, whose rest counts
     format: int = REPORT_FORMAT

@@ -105,7 +105,7 @@ class NameReference:
 
 
 class Tolerance(StrictModel):
-    """How far a right answer may be off, in addition to rounding.
+    """Allowed error of a right answer, in addition to rounding.
 
     Use it only if two right answers may differ: rounding needs no tolerance.  If absolute and
     relative are both given, the larger of the two differences is allowed.
@@ -219,7 +219,7 @@ class TolerantCheck(Check):
     )
 
     def referenced_names(self) -> Iterator[NameReference]:
-        """Yield the results of the check and those of its tolerance."""
+        """Yield the results of the check and of its tolerance."""
         yield from super().referenced_names()
         for number, name in enumerate(self.tolerance.of if self.tolerance else ()):
             yield NameReference(("tolerance", "of", number), name, "result")

@@ -48,7 +48,7 @@ class Count:
     """An observed number of bytes or operations: two that are nearly equal count as equal."""
 
     value: float
-    kept: tuple[str, ...] | None = None  # what the bytes hold, sorted, if that is known
+    kept: tuple[str, ...] | None = None  # descriptions of the counted items, if known
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Kind(Generic[K]):
     stops_late: ClassVar[bool] = False  # a call that hangs is stopped late
     is_slow_to_observe: ClassVar[bool] = False  # diagnosis observes it after the other kinds
     shows_measurement: ClassVar[bool] = False  # a passing report has a line on the measurement
-    always_reported: ClassVar[bool] = False  # a failure has a line of its own
+    always_reported: ClassVar[bool] = False  # a failure has its own line
     missed_stretch_word: ClassVar[str] = "missed"  # the word for a stretch that is not reached
 
     def run_check(self, evaluation: api.Evaluation, check: K) -> CheckResult:
@@ -187,14 +187,14 @@ class Kind(Generic[K]):
         return type(self).observe is not Kind.observe and self.decides_on_every_machine(check)
 
     def observe(self, trial: CaseTrial[K]) -> Any:  # noqa: ANN401
-        """Return the value by which diagnosis compares programs on one case.
+        """Return the value that diagnosis compares between programs on one case.
 
         It is a result, a `Count`, a text or None.  Default: the first side effect.
         """
         return next(trial.side_effects(trial.subject_outcome), None)
 
     def budget_share(self, trial: CaseTrial[K]) -> float | None:  # noqa: ARG002
-        """Return the part of its budget that the submission uses; None if there is no budget."""
+        """Return the part of its budget that the submission uses; None without a budget."""
         return None
 
     def varies_with_style(self, check: K) -> bool:  # noqa: ARG002

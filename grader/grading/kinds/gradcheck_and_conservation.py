@@ -130,7 +130,7 @@ class GradcheckKind(Kind[GradcheckCheck]):
                 RELATIVE_TOLERANCE * scale + ERROR_FACTOR * error,
                 scale,
             )
-            with np.errstate(invalid="ignore"):  # at -inf there is no difference
+            with np.errstate(invalid="ignore"):  # -inf has no difference
                 wrong = np.isfinite(expected) & ~(np.abs(actual - expected) <= allowed)
             mismatch = api.mismatch_of_entries(name, actual, expected, wrong, allowed)
             if mismatch is not None:
@@ -319,7 +319,7 @@ def _at_least_usual_tolerance(
     allowed: api.Array | float,
     scale: float,
 ) -> api.Array:
-    """Return what is allowed, but at least the tolerance for rounding, and that of the check.
+    """Return the largest of three tolerances: the given one, for rounding, and the check's.
 
     `scale` is the size of the numbers that go into the result.
     """

@@ -124,7 +124,7 @@ def _reference_parts(trial: CaseTrial[NumbersCheck]) -> dict[str, float]:
     """Return the reference's numbers.
 
     Raises:
-        BankProgramError: the parts are not those of the check, or one of them is not a number.
+        BankProgramError: the parts differ from the keys of the check, or a part is not a number.
     """
     check = trial.check
     expected = trial.reference_outcome.values[check.of]

@@ -32,7 +32,7 @@ NO_VERDICT = "no verdict"
 
 
 class VerdictsCheck(Check):
-    """What a test says of implementations, right ones and wrong ones."""
+    """Verdicts of a test on right and wrong implementations."""
 
     only_runs: ClassVar[bool] = True
     kind: Literal["verdicts"]
@@ -116,7 +116,7 @@ class VerdictsKind(Kind[VerdictsCheck]):
 
 
 def _run_all_in_secret_order(evaluation: api.Evaluation) -> None:
-    """Run the test on the cases of all checks, so that the order of calls tells it nothing."""
+    """Run the test on the cases of all checks; the order of the calls must tell it nothing."""
     runs_and_cases = [
         (check.run, case)
         for check in evaluation.question.spec.checks
