@@ -1,6 +1,6 @@
-"""The laws of the layout, read from the source: who imports whom, and what only one room may do.
+"""Laws of the layout, checked on the source: which room imports which, and what a room may do.
 
-Each law collects its offenders, so that a failure lists every one of them.
+Each law collects its offenders: a failure lists all of them.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "grader"
 WORKER = PACKAGE / "sandbox" / "worker"
-SHARED = {"wire", "protocol", "walls", "control", "limits"}  # of both sides
+SHARED_MODULES = {"wire", "protocol", "walls", "control", "limits"}  # used by judge and worker
 FLOORS = {
     "model": 0, "cases": 1, "costs": 1, "sandbox": 2, "forms": 3, "grading": 4, "bank": 5,
     "explain": 6, "audit": 7, "records": 7, "reports": 7, "classroom": 8, "commands": 9,
 }  # fmt: skip
-TOP = 10  # the files beside the rooms
-MOST_LINES = 700  # of one file, where it is one thought
+TOP = 10  # floor of the files outside of all rooms
+MAX_LINES = 700  # of one file
 FILES = sorted(p for p in PACKAGE.rglob("*.py") if "_bank" not in p.parts)
-JUDGING = [p for p in FILES if WORKER not in p.parents]
+JUDGE_FILES = [p for p in FILES if WORKER not in p.parents]
 
 
-def inside(path: Path) -> str:
-    """A file's path in the package."""
+def package_path(path: Path) -> str:
+    """Return the path of a file in the package."""
     return path.relative_to(PACKAGE).as_posix()
 
 
 def room(path: Path) -> str:
-    """The first folder of a file in the package, or its own name."""
+    """Return the first folder of a file in the package, or its name if it is in no folder."""
     return path.relative_to(PACKAGE).parts[0]
 
 
 @functools.cache
 def tree(path: Path) -> ast.Module:
-    """Parse a file once."""
+    """Return the syntax tree of a file, parsed once."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Every module that a file imports anywhere, and what it takes out of one."""
+def imported_names(path: Path) -> Iterator[str]:
+    """Yield every module that a file imports anywhere, and every name that it imports from one."""
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -95,19 +95,19 @@ def reachable(module: str, imports: dict[str, set[str]]) -> set[str]:
     return reached
 
 
-def read(path: Path) -> set[str]:
-    """The names that a file reads or calls, dotted once."""
-    found = set()
+def names_read(path: Path) -> set[str]:
+    """Return the names that a file reads or calls: NAME or NAME.ATTRIBUTE."""
+    names = set()
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Name):
-            found.add(node.id)
+            names.add(node.id)
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            found.add(f"{node.value.id}.{node.attr}")
-    return found
+            names.add(f"{node.value.id}.{node.attr}")
+    return names
 
 
-def within(name: str, modules: set[str]) -> bool:
-    """Whether an imported name is one of some modules or lies in one."""
+def is_in_modules(name: str, modules: set[str]) -> bool:
+    """Return True if an imported name is one of some modules or is inside one."""
     parts = name.split(".")
     return any(".".join(parts[:n]) in modules for n in range(1, len(parts) + 1))
 
@@ -118,9 +118,9 @@ def test_every_room_has_a_floor() -> None:
 
 def test_imports_go_down() -> None:
     offenders = [
-        f"{inside(path)} imports {name}"
+        f"{package_path(path)} imports {name}"
         for path in FILES
-        for name in imported(path)
+        for name in imported_names(path)
         if name.startswith("grader.")
         and (there := name.split(".")[1]) in FLOORS
         and there != room(path)
@@ -142,49 +142,67 @@ def test_no_module_imports_itself_in_a_circle() -> None:
 
 
 def test_torch_is_imported_in_workers_only() -> None:
-    assert [inside(p) for p in JUDGING if any(within(n, {"torch"}) for n in imported(p))] == []
+    assert [
+        package_path(p)
+        for p in JUDGE_FILES
+        if any(is_in_modules(n, {"torch"}) for n in imported_names(p))
+    ] == []
 
 
-def test_the_judging_side_takes_nothing_of_a_worker_but_what_both_sides_agree_on() -> None:
+def test_the_judge_imports_only_shared_modules_of_the_worker() -> None:
     offenders = [
-        f"{inside(path)} imports {name}"
-        for path in JUDGING
-        for name in imported(path)
-        if within(name, {"grader.sandbox.worker"})
+        f"{package_path(path)} imports {name}"
+        for path in JUDGE_FILES
+        for name in imported_names(path)
+        if is_in_modules(name, {"grader.sandbox.worker"})
         and name != "grader.sandbox.worker"
-        and not within(name, {f"grader.sandbox.worker.{shared}" for shared in SHARED})
+        and not is_in_modules(
+            name, {f"grader.sandbox.worker.{shared}" for shared in SHARED_MODULES}
+        )
     ]
     assert offenders == []
 
 
-def test_a_worker_imports_its_own_folder_the_standard_library_numpy_and_torch() -> None:
+def test_a_worker_imports_only_its_folder_the_standard_library_numpy_and_torch() -> None:
     allowed = {*sys.stdlib_module_names, "numpy", "torch", "worker", "grader.sandbox.worker"}
     offenders = [
-        f"{inside(path)} imports {name}"
+        f"{package_path(path)} imports {name}"
         for path in WORKER.rglob("*.py")
-        for name in imported(path)
-        if not within(name, allowed)
+        for name in imported_names(path)
+        if not is_in_modules(name, allowed)
     ]
     assert offenders == []
 
 
-def test_the_judging_side_runs_no_data_as_code() -> None:
+def test_the_judge_never_runs_data_as_code() -> None:
     forbidden = {"eval", "exec", "compile", "__import__", "breakpoint"}
-    assert [(inside(p), read(p) & forbidden) for p in JUDGING if read(p) & forbidden] == []
+    assert [
+        (package_path(p), names_read(p) & forbidden)
+        for p in JUDGE_FILES
+        if names_read(p) & forbidden
+    ] == []
     runners = {"runpy", "code", "codeop", "imp"}
-    assert [inside(p) for p in JUDGING if any(within(n, runners) for n in imported(p))] == []
+    assert [
+        package_path(p)
+        for p in JUDGE_FILES
+        if any(is_in_modules(n, runners) for n in imported_names(p))
+    ] == []
 
 
 def test_nothing_is_unpickled() -> None:
     modules = {"pickle", "marshal", "shelve", "dill", "copyreg", "cloudpickle"}
-    assert [inside(p) for p in FILES if any(within(n, modules) for n in imported(p))] == []
+    assert [
+        package_path(p) for p in FILES if any(is_in_modules(n, modules) for n in imported_names(p))
+    ] == []
     loaders = {"np.load", "numpy.load", "torch.load", "yaml.load", "yaml.unsafe_load"}
-    assert [(inside(p), read(p) & loaders) for p in FILES if read(p) & loaders] == []
+    assert [
+        (package_path(p), names_read(p) & loaders) for p in FILES if names_read(p) & loaders
+    ] == []
 
 
 def kinds_of_checks() -> dict[str, str]:
-    """The classes of keys by the name of their kind, read from the files of the kinds."""
-    found = {}
+    """Map the name of each kind to its class of keys, read from the files of the kinds."""
+    classes = {}
     for path in (PACKAGE / "grading" / "kinds").glob("*.py"):
         for node in tree(path).body:
             if not isinstance(node, ast.ClassDef):
@@ -192,17 +210,17 @@ def kinds_of_checks() -> dict[str, str]:
             for line in node.body:
                 text = ast.unparse(line)
                 if text.startswith("kind: Literal["):
-                    found[ast.literal_eval(text.removeprefix("kind: Literal"))[0]] = node.name
-    return found
+                    classes[ast.literal_eval(text.removeprefix("kind: Literal"))[0]] = node.name
+    return classes
 
 
 def literals(node: ast.AST) -> set[object]:
-    """Every constant in a piece of code."""
+    """Return every constant in a piece of code."""
     return {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}
 
 
-def picks_kinds(path: Path, kinds: dict[str, str]) -> Iterator[str]:
-    """Where a file tells kinds of checks apart by their name or their keys."""
+def kind_distinctions(path: Path, kinds: dict[str, str]) -> Iterator[str]:
+    """Yield each place where a file tells kinds of checks apart by name or by their keys."""
     for node in ast.walk(tree(path)):
         named = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
         if named in kinds.values():
@@ -216,8 +234,8 @@ def picks_kinds(path: Path, kinds: dict[str, str]) -> Iterator[str]:
                 yield ast.unparse(node)
 
 
-def constants(path: Path) -> Iterator[str]:
-    """The names that the top level of a file assigns."""
+def assigned_constants(path: Path) -> Iterator[str]:
+    """Yield the names that the top level of a file assigns."""
     for node in tree(path).body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         for target in targets:
@@ -227,22 +245,30 @@ def constants(path: Path) -> Iterator[str]:
 
 def test_limits_are_defined_in_one_place() -> None:
     limit = re.compile(r"_?MAX_(\w+_)?(BYTES|SECONDS)|\w*(CALL|CPU|GRADE|IDLE|START)_SECONDS")
-    places = {inside(p) for p in FILES if any(limit.fullmatch(name) for name in constants(p))}
+    places = {
+        package_path(p)
+        for p in FILES
+        if any(limit.fullmatch(name) for name in assigned_constants(p))
+    }
     assert places == {"model/limits.py", "sandbox/worker/limits.py"}
 
 
-def test_only_a_kind_knows_what_is_special_about_it() -> None:
+def test_no_other_file_tells_kinds_of_checks_apart() -> None:
     kinds = kinds_of_checks()
     assert len(kinds) >= 10
     outside = [p for p in FILES if "kinds" not in p.parts]
-    assert {inside(p): found for p in outside if (found := list(picks_kinds(p, kinds)))} == {}
+    assert {
+        package_path(p): distinctions
+        for p in outside
+        if (distinctions := list(kind_distinctions(p, kinds)))
+    } == {}
 
 
-SPEAKING = {"print", "input", "exit", "quit", "sys.exit"}
-SURROUNDINGS = {
+TERMINAL_NAMES = {"print", "input", "exit", "quit", "sys.exit"}
+ENVIRONMENT_NAMES = {
     "os.environ", "os.getenv", "os.getcwd", "os.chdir", "Path.cwd", "time.time", "datetime.now",
 }  # fmt: skip
-JUSTIFIED = {
+ALLOWED_USES = {
     ("bank/__init__.py", "os.environ"),  # DRILL_BANK, DRILL_HOME, XDG_CONFIG_HOME: where banks are
     ("sandbox/scratch_folder.py", "time.time"),  # how old a folder is that a killed judge left
     ("sandbox/worker/boot.py", "sys.exit"),  # which programs call exit() and quit()
@@ -251,31 +277,31 @@ JUSTIFIED = {
 }
 
 
-def test_speaking_and_looking_around_are_for_the_command_line() -> None:
-    found = {
-        (inside(path), name)
+def test_only_commands_print_and_read_their_environment() -> None:
+    uses = {
+        (package_path(path), name)
         for path in FILES
         if room(path) not in {"commands", "__main__.py"}
-        for name in read(path) & (SPEAKING | SURROUNDINGS)
+        for name in names_read(path) & (TERMINAL_NAMES | ENVIRONMENT_NAMES)
     }
-    assert found == JUSTIFIED
+    assert uses == ALLOWED_USES
 
 
-def speaks(function: ast.FunctionDef) -> bool:
-    """Whether a function writes to the terminal or ends the program."""
+def writes(function: ast.FunctionDef) -> bool:
+    """Return True if a function writes to the terminal or ends the program."""
     names = {ast.unparse(node) for node in ast.walk(function) if isinstance(node, ast.expr)}
     return bool(names & {"output", "print", "sys.exit", "sys.stdout", "sys.stderr", "typer"})
 
 
 def test_a_function_of_a_command_that_returns_data_does_not_write() -> None:
     offenders = [
-        f"{inside(path)} {node.name}"
+        f"{package_path(path)} {node.name}"
         for path in FILES
         if room(path) == "commands"
         for node in tree(path).body
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
         if node.args.args and ast.unparse(node.args.args[0].annotation or node) == "Context"
-        if speaks(node)
+        if writes(node)
     ]
     assert offenders == []
 
@@ -285,21 +311,21 @@ def test_the_engine_knows_no_question_by_name() -> None:
     every = {word for i in ids for word in (i, i.replace("-", "_"))}
     words = re.compile(rf"\b(?:{'|'.join(map(re.escape, every))})\b")
     assert len(ids) >= 5
-    assert [inside(p) for p in FILES if words.search(p.read_text(encoding="utf-8"))] == []
+    assert [package_path(p) for p in FILES if words.search(p.read_text(encoding="utf-8"))] == []
 
 
-def test_questions_and_drills_carry_the_same_ids() -> None:
+def test_questions_and_drills_have_the_same_ids() -> None:
     questions = {p.stem for p in (ROOT / "questions").glob("*.y*ml")}
     assert questions == {p.name for p in (ROOT / "drills").iterdir() if p.is_dir()}
 
 
-def test_every_file_can_be_read_in_one_sitting() -> None:
-    lengths = {inside(p): len(p.read_text(encoding="utf-8").splitlines()) for p in FILES}
-    assert {name: n for name, n in lengths.items() if n > MOST_LINES} == {}
+def test_no_file_is_too_long() -> None:
+    lengths = {package_path(p): len(p.read_text(encoding="utf-8").splitlines()) for p in FILES}
+    assert {name: n for name, n in lengths.items() if n > MAX_LINES} == {}
 
 
-def undocumented(module: ast.Module) -> Iterator[str]:
-    """The public functions and classes of a file that do not say what they do; methods may."""
+def undocumented_names(module: ast.Module) -> Iterator[str]:
+    """Yield the public functions and classes of a file that have no docstring, without methods."""
     for node in module.body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             if node.name.startswith("_"):
@@ -308,19 +334,19 @@ def undocumented(module: ast.Module) -> Iterator[str]:
                 yield node.name
 
 
-def test_everything_public_says_what_it_does() -> None:
-    offenders = {inside(p): list(undocumented(tree(p))) for p in FILES}
-    assert {name: found for name, found in offenders.items() if found} == {}
-    assert [inside(p) for p in FILES if not ast.get_docstring(tree(p))] == []
+def test_everything_public_has_a_docstring() -> None:
+    offenders = {package_path(p): list(undocumented_names(tree(p))) for p in FILES}
+    assert {name: names for name, names in offenders.items() if names} == {}
+    assert [package_path(p) for p in FILES if not ast.get_docstring(tree(p))] == []
 
 
 def class_names() -> dict[str, list[str]]:
-    """The files that define each class, nested ones included."""
+    """Map each class name to the files that define it; nested classes count."""
     places: dict[str, list[str]] = {}
     for path in FILES:
         for node in ast.walk(tree(path)):
             if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, []).append(inside(path))
+                places.setdefault(node.name, []).append(package_path(path))
     return places
 
 
@@ -328,8 +354,8 @@ def test_a_class_name_has_one_meaning() -> None:
     assert {name: places for name, places in class_names().items() if len(places) > 1} == {}
 
 
-def test_the_script_of_torch_versions_names_what_exists() -> None:
-    """No type checker reads it, because its name has no ending."""
+def test_the_script_for_torch_versions_uses_names_that_exist() -> None:
+    """Type checkers do not read the script, because its name has no suffix."""
     script = ast.parse((ROOT / ".ci" / "torch-versions").read_text(encoding="utf-8"))
     imported_objects = {
         alias.name: getattr(importlib.import_module(node.module), alias.name, None)

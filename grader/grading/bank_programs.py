@@ -95,7 +95,7 @@ class BankPrograms(Closeable):
         return program
 
     def forget_old_seeds(self, seed: int) -> None:
-        """Count a seed as the latest, and forget the results for the oldest if there are many."""
+        """Note a seed; if there are too many, forget the results for the oldest one."""
         if seed in self._seeds:
             return
         self._seeds.append(seed)

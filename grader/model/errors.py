@@ -118,19 +118,14 @@ def closest_word(word: str, words: Iterable[str], *, parts: bool = True) -> str 
         return None
     candidates = list(words)
     lower = word.lower()
-    is_short = len(word) <= MIN_LETTERS
+    similarity = MIN_SIMILARITY_OF_SHORT if len(word) <= MIN_LETTERS else MIN_SIMILARITY
+    similar = get_close_matches(word, candidates, 1, similarity)
+    beginning: list[str] = []
+    containing: list[str] = []
     if len(word) >= MIN_LETTERS:
-        for candidate in candidates:
-            if candidate.lower().startswith(lower):
-                return candidate
-    similarity = MIN_SIMILARITY_OF_SHORT if is_short else MIN_SIMILARITY
-    if similar := get_close_matches(word, candidates, 1, similarity):
-        return similar[0]
-    if parts and len(word) >= MIN_LETTERS:
-        for candidate in candidates:
-            if lower in candidate.lower():
-                return candidate
-    return None
+        beginning = [name for name in candidates if name.lower().startswith(lower)]
+        containing = [name for name in candidates if parts and lower in name.lower()]
+    return next(iter([*beginning, *similar, *containing]), None)
 
 
 def did_you_mean(word: object, words: Iterable[str], *, parts: bool = True) -> str:

@@ -86,11 +86,9 @@ def format_distinct_amounts(
     observed: SupportsFloat, expected: SupportsFloat, unit: str
 ) -> tuple[str, str]:
     """Return two amounts in one unit, with enough decimals to see that they differ."""
-
-    def with_decimals(n: SupportsFloat, decimals: int) -> str:
-        return format_amount(n, unit, decimals)
-
-    return _distinct_texts(with_decimals, observed, expected, range(1, 13))
+    return _distinct_texts(
+        lambda n, decimals: format_amount(n, unit, decimals), observed, expected, range(1, 13)
+    )
 
 
 def format_band(allowed: SupportsFloat) -> str:
