@@ -110,11 +110,13 @@ def require_deterministic(
     """
     start = time.monotonic()
     fresh = evaluation.with_subject(replace(program))  # has no results of this program yet
-    cells = [
-        (check.run, case) for check in evaluation.checks for case in evaluation.cases_of(check)
-    ]
-    for run in dict.fromkeys(run for run, _ in cells):
-        cases = {case.name: case for case_run, case in reversed(cells) if case_run == run}.values()
+    for run in evaluation.question.runs:
+        cases = {
+            case.name: case
+            for check in reversed(evaluation.checks)
+            if check.run == run
+            for case in reversed(evaluation.cases_of(check))
+        }.values()
         fresh.prefetch([fresh.subject], run, cases)
         for case in cases:
             if time.monotonic() - start > max_seconds:

@@ -161,8 +161,7 @@ class Check(StrictModel):
         "Numbers of the contract clauses that it enforces, counted through all parts.", []
     )
     points: Points | None = yaml_key(
-        "Points that it earns even if its part does not pass; all add up to the points of the "
-        "part.",
+        "Points that it earns even if its part fails; all add up to the points of the part.",
         None,
     )
 
@@ -235,8 +234,7 @@ class Show(StrictModel):
 
     beside: NameList = yaml_key("Inputs to print next to the result.", [])
     window: list[str | int] | None = yaml_key(
-        "Kernel, stride and padding of a window to highlight in these inputs: numbers, or names "
-        "of scalars.",
+        "Kernel, stride and padding of a window to highlight: numbers, or names of scalars.",
         None,
     )
 
@@ -264,8 +262,7 @@ class AcceptedSolution(StrictModel):
     """Keys of a right solution in another style: lines `# key: value` above it."""
 
     part: int | None = yaml_key(
-        "The last part whose checks it passes, if a colleague would merge it for that (default: "
-        "all).",
+        "The last part that it passes, if a colleague would merge it for that (default: all).",
         None,
         ge=1,
     )
@@ -395,8 +392,7 @@ class Part(StrictModel):
         "The interviewer's words: the symptom, not the cause; at most 90 words in part 1."
     )
     interface: LongText = yaml_key(
-        "Python signatures with comments on shapes, dtypes and units; a later part lists only "
-        "new ones.",
+        "Python signatures with comments on shapes, dtypes and units; in later parts new ones.",
         "",
     )
     contract: list[LongText] = yaml_key(
@@ -454,8 +450,7 @@ class Spec(StrictModel):
         "Libraries that a submission may import: numpy, which is always there, and torch."
     )
     parts: list[Part] = yaml_key(
-        "The parts, asked one after another; a question of one part has the keys of the part "
-        "instead.",
+        "The parts, asked one after another; a single part has its keys here instead.",
         min_length=1,
         max_length=MAX_PARTS,
     )
