@@ -11,7 +11,7 @@ import re
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,8 @@ from grader.bank.bank_files import (
 from grader.model.errors import BankError, UsageError, closest_word
 from grader.model.limits import MAX_HEAD_BYTES, MAX_SOURCE
 from grader.model.question import Header, Question
+
+_MAX_HEAD_TEXT = 200  # characters of a key in a list of questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,23 +252,37 @@ def _all_questions(banks: Sequence[Path]) -> Iterator[tuple[str, BankFiles, str,
 
 def _header(question_id: str, files: BankFiles, spec: str, prefix: str = "") -> Header:
     """Return the header of a question, even if the head of its spec cannot be read."""
-    from grader.bank.yaml_document import read_head  # YAML only when needed
+    from grader.bank.yaml_document import one_line, read_head  # YAML only when needed
 
     try:
         head = read_head(files.read_file(spec, MAX_HEAD_BYTES))
     except (OSError, BankError):
         head = {}
+
+    def text(key: str, default: str = "") -> str:
+        value = head.get(key, default)
+        texts = value if isinstance(value, list) else [value]
+        words = " ".join(item for item in texts if isinstance(item, str)).split()
+        return one_line(" ".join(words))[:_MAX_HEAD_TEXT]
+
+    parts = [part for part in head.get("parts", ()) if isinstance(part, dict)]
     return Header(
         id=question_id,
-        title=head.get("title", "(unreadable)"),
-        track=head.get("track", ""),
-        level=head.get("level", ""),
-        minutes=int(head.get("minutes", 0)),
+        title=text("title", "(unreadable)"),
+        track=text("track"),
+        level=text("level"),
+        minutes=sum(_minutes(part) for part in parts or [head]),
         bank=files.path,
         bank_prefix=prefix,
-        parts=int(head.get("parts", 1)),
-        prerequisites=tuple(head.get("prerequisites", "").split()),
-        form=head.get("form", "fix"),
-        roles=tuple(head.get("roles", "").split()),
-        torch="torch" in head.get("uses", "").split(),
+        parts=len(parts) or 1,
+        prerequisites=tuple(text("prerequisites").split()),
+        form=text("form", "fix"),
+        roles=tuple(text("roles").split()),
+        torch="torch" in text("uses").split(),
     )
+
+
+def _minutes(keys: Mapping[str, object]) -> int:
+    """Return the minutes of a question or a part, or 0 if they are not an integer."""
+    minutes = str(keys.get("minutes"))
+    return int(minutes) if minutes.isdecimal() and len(minutes) < 10 else 0

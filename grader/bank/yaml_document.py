@@ -17,7 +17,6 @@ from yaml.reader import Reader
 from grader.model.errors import BankError
 from grader.model.limits import (
     MAX_HEAD_EVENTS,
-    MAX_PARTS_EVENTS,
     MAX_SOURCE,
     MAX_YAML_DEPTH,
     MAX_YAML_ENTRIES,
@@ -27,10 +26,7 @@ from grader.model.limits import (
 )
 
 MAX_SENTENCE = 600  # letters, before those that cannot be printed are spelled out
-REQUIRED_HEAD = {"title", "track", "level", "minutes", "uses"}
-# Keys that a spec may have; they must be above the last required one.
-OPTIONAL_HEAD = {"prerequisites", "form", "roles"}
-_LONGEST = 200  # letters of a value in a head
+REQUIRED_HEAD = {"title", "track", "level", "uses"}
 _ENDLESS = "expected a question, found a file that repeats or nests itself without end"
 _KIND = "tag:yaml.org,2002:"
 
@@ -143,79 +139,42 @@ def _root_in_words(root: yaml.Node | None) -> str:
     return "a list" if isinstance(root, yaml.SequenceNode) else "a single value"
 
 
-def read_head(data: bytes) -> dict[str, str]:
-    """Return the keys that a list of questions shows, from the first bytes of a spec.
+def read_head(data: bytes) -> dict[str, Any]:
+    """Return the first keys of a spec, up to the last of those that a list of questions shows.
 
-    All values are text: the items of a YAML list joined by spaces, the number of parts as `parts`,
-    and an integer or 0 as `minutes`.
+    Values are texts, lists and mappings.  If the keys come too late, the earlier ones are returned;
+    if the data is not YAML, none.
     """
-    head = _Head()
+    head: dict[str, Any] = {}
+    events = islice(yaml.parse(data.decode("utf-8", "ignore"), Loader=_Loader), MAX_HEAD_EVENTS)
     try:
-        spec = data.decode("utf-8", "ignore")
-        for number, event in enumerate(yaml.parse(spec, Loader=_Loader), 1):
-            if head.depth > 3 and type(event) is yaml.ScalarEvent:  # most of a spec
-                continue
-            head.read(event)
-            max_events = MAX_PARTS_EVENTS if head.parts else MAX_HEAD_EVENTS
-            if head.is_complete or number >= max_events:
-                break
-    except yaml.YAMLError:
+        _stream, _document, root = next(events), next(events), next(events)
+        while isinstance(root, yaml.MappingStartEvent) and not _is_complete(head):
+            key = str(_read_node(next(events), events))
+            head[key] = _read_node(next(events), events)
+    except StopIteration:
+        return head
+    except (yaml.YAMLError, RecursionError):
         return {}
-    minutes = str(_minutes(head.values.get("minutes", "")))
-    return {**head.values, "minutes": minutes}
+    return head
 
 
-class _Head:
-    """Values of a spec, collected from YAML events until the required keys are there.
+def _is_complete(head: dict[str, Any]) -> bool:
+    """Return True if a head has every key of a list.  Each part has its own minutes."""
+    return head.keys() >= REQUIRED_HEAD and ("minutes" in head or "parts" in head)
 
-    These are in the first lines, or after the parts, each of which has its own minutes.
-    """
 
-    def __init__(self) -> None:
-        self.values: dict[str, str] = {}
-        self.parts = 0
-        self.is_complete = False
-        self.depth = 0
-        self._minutes = 0  # of all parts
-        self._key: str | None = None  # of the value to come; None if a key comes next
-        self._part_key: str | None = None  # the same in a part
-
-    def read(self, event: yaml.Event) -> None:
-        """Read the next event."""
-        if isinstance(event, yaml.ScalarEvent):
-            self._read_scalar(event.value)
-            return
-        if isinstance(event, yaml.CollectionStartEvent):
-            self.depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            self.depth -= 1
-        is_part = isinstance(event, yaml.MappingStartEvent) and self.depth == 3
-        if is_part and self._key == "parts":
-            self.parts += 1
-        self._end_value()
-
-    def _read_scalar(self, text: str) -> None:
-        if self.depth == 1 and self._key is None:
-            self._key = text
-        elif self.depth == 3 and self._part_key is None:
-            self._part_key = text
-        else:
-            if self.depth == 3 and self.parts and self._part_key == "minutes":
-                self._minutes += _minutes(text)
-            elif self.depth <= 2 and self._key in REQUIRED_HEAD | OPTIONAL_HEAD:
-                words = f"{self.values.get(self._key, '')} {text[:_LONGEST]}".split()
-                self.values[self._key] = one_line(" ".join(words))[:_LONGEST]
-            self._end_value()
-
-    def _end_value(self) -> None:
-        """Expect a key next if the value of a key, in a part or in the spec, is complete."""
-        if self.depth <= 3:
-            self._part_key = None
-        if self.depth <= 1:
-            self._key = None
-            if self.parts:
-                self.values |= {"minutes": str(self._minutes), "parts": str(self.parts)}
-            self.is_complete = self.values.keys() >= REQUIRED_HEAD
+def _read_node(event: yaml.Event, events: Iterator[yaml.Event]) -> Any:  # noqa: ANN401 any YAML value
+    """Return the text, list or mapping that begins with an event; an alias is "" here."""
+    if not isinstance(event, yaml.CollectionStartEvent):
+        return getattr(event, "value", "")
+    nodes = []
+    while not isinstance(item := next(events), yaml.CollectionEndEvent):
+        nodes.append(_read_node(item, events))
+    if isinstance(event, yaml.SequenceStartEvent):
+        return nodes
+    keys = map(str, nodes[::2])
+    return dict(zip(keys, nodes[1::2], strict=True))
 
 
 def yaml_events(text: str) -> Iterator[yaml.Event]:
@@ -258,11 +217,6 @@ def one_line(text: str) -> str:
     if len(text) > MAX_SENTENCE:
         text = f"{text[:MAX_SENTENCE]}..."
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
-def _minutes(text: str) -> int:
-    """Return a number of minutes, or 0 if the text is not an integer."""
-    return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
 def _decoded(raw: bytes) -> str:

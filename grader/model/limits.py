@@ -91,8 +91,8 @@ MAX_ID_LENGTH = 60  # characters of an id
 MAX_SOURCE = 1 << 20  # bytes of a spec or a program; the longest known takes 30 KB
 MAX_PROOF_BYTES = 1 << 18  # of a proof; the longest known takes 10 KB
 MAX_HEAD_BYTES = 1 << 18  # of a spec, within which its head must end
-MAX_HEAD_EVENTS = 500  # of YAML in a head, which bound its time as bytes do not; specs take 20
-MAX_PARTS_EVENTS = 5000  # of YAML up to the end of the parts, which have the minutes
+# Events of YAML up to the end of the head, or of the parts.  They limit the time, as bytes do not.
+MAX_HEAD_EVENTS = 5000
 MAX_YAML_NODES = 50_000  # of a spec
 MAX_YAML_DEPTH = 40  # mappings and lists inside each other
 MAX_YAML_ENTRIES = 200  # of a mapping, or of a list with anything but numbers: checks, cases, steps

@@ -28,7 +28,7 @@ from grader.bank import (
     yaml_document,
 )
 from grader.model.errors import BankError, UsageError
-from grader.model.limits import MAX_HEAD_EVENTS, MAX_PARTS_EVENTS, MAX_SOURCE
+from grader.model.limits import MAX_HEAD_EVENTS, MAX_SOURCE
 from tests.bank.specs import SPEC, edited, one_file, write_bank
 
 TWICE = "expected one file for the id scaled-copy, found scaled-copy.yaml too"
@@ -301,12 +301,12 @@ def test_no_question_that_comes_along_is_read_behind_its_head(
         assert head.minutes
         spec = (builtin() / "questions" / f"{name}.yaml").read_text(encoding="utf-8")
         top = re.findall(r"^(\w+):", spec, re.MULTILINE)
-        last = max(n for n, key in enumerate(top) if key in {*yaml_document.REQUIRED_HEAD, "parts"})
+        last_keys = {*yaml_document.REQUIRED_HEAD, "minutes", "parts"}
+        last = max(n for n, key in enumerate(top) if key in last_keys)
         behind = spec[: spec.index(f"\n{top[last + 1]}:") + 1].count("\n")
         assert seen[-1].start_mark is not None
         assert seen[-1].start_mark.line <= behind
-        most = MAX_PARTS_EVENTS if head.parts > 1 else MAX_HEAD_EVENTS
-        assert len(seen) <= most // 5
+        assert len(seen) <= MAX_HEAD_EVENTS // 5
 
 
 def test_a_bank_has_a_thousand_questions_at_most(home: Path) -> None:
