@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from grader import forms
-from grader.bank.yaml_document import DocumentPath, SpecError
 from grader.cases import size_expr
 from grader.cases.recipe import (
     FLOATS,
@@ -21,7 +20,7 @@ from grader.cases.recipe import (
 from grader.forms import follow_up
 from grader.grading.kinds import registry
 from grader.model import mutants
-from grader.model.errors import did_you_mean
+from grader.model.errors import KeyPath, SpecError, SpecErrors, did_you_mean
 from grader.model.question import Question
 from grader.model.spec import Check, NameReference, Part, Spec
 
@@ -29,10 +28,10 @@ MAX_LISTED_WORDS = 8  # words that a sentence lists
 _NUMBER = re.compile(r"[-+]?(inf|infinity|nan|[0-9.]+(e[-+]?[0-9]+)?)", re.IGNORECASE)
 
 
-def check_defaults(spec: Spec) -> Iterator[SpecError]:
+def check_defaults(spec: Spec) -> SpecErrors:
     """Yield the faults of each default by itself."""
     for name, default in spec.defaults.items():
-        path: DocumentPath = ("defaults", name)
+        path: KeyPath = ("defaults", name)
         if name == "dtype":
             if default not in FLOATS:
                 yield path, f"expected one of {', '.join(FLOATS)}, found {default!r}"
@@ -69,7 +68,7 @@ class ConsistencyChecker:
         self._ids = [check.id for check in question.spec.checks]
         self._reported_missing: set[tuple[str, str]] = set()  # cases and inputs
 
-    def find_problems(self) -> Iterator[SpecError]:
+    def find_problems(self) -> SpecErrors:
         """Yield every inconsistency."""
         yield from self._step_errors()
         yield from self._default_errors()
@@ -83,7 +82,7 @@ class ConsistencyChecker:
             clauses += len(part.contract)
             yield from self._part_errors(part, p)
             for i, check in enumerate(part.checks):
-                path: DocumentPath = ("parts", p, "checks", i)
+                path: KeyPath = ("parts", p, "checks", i)
                 yield from self._position_errors(check, path)
                 yield from _clause_errors(check, path, clauses)
                 expected = "the name of a run (default: main)"
@@ -95,7 +94,7 @@ class ConsistencyChecker:
         yield from self._starter_errors()
         yield from self._survivor_errors()
 
-    def unused_cases(self) -> Iterator[DocumentPath]:
+    def unused_cases(self) -> Iterator[KeyPath]:
         """Yield cases that no check uses and no case extends: a check may have lost one."""
         used = {str(case.get("extends")) for case in self._spec.cases.values()}
         for check in self._spec.checks:
@@ -103,7 +102,7 @@ class ConsistencyChecker:
         for name in sorted(self._cases.keys() - used):
             yield ("cases", name)
 
-    def incomplete_cases(self) -> Iterator[SpecError]:
+    def incomplete_cases(self) -> SpecErrors:
         """Yield unused cases that lack an input of a run: a row may have lost a cell."""
         for path in self.unused_cases():
             inputs = self._cases[str(path[1])].inputs.keys()
@@ -121,7 +120,7 @@ class ConsistencyChecker:
 
     # -- the question as a whole ------------------------------------------------------------------
 
-    def _step_errors(self) -> Iterator[SpecError]:
+    def _step_errors(self) -> SpecErrors:
         """Yield a driver without steps, steps without a driver, and other steps after judge's."""
         question = self._question
         if question.driver is not None and not question.driver_functions:
@@ -136,7 +135,7 @@ class ConsistencyChecker:
                     text = "expected driver.py next to reference.py, or code.driver, found neither"
                     yield path, text
 
-    def _default_errors(self) -> Iterator[SpecError]:
+    def _default_errors(self) -> SpecErrors:
         """Yield names in `defaults` and `display` that no run reads."""
         defaults = self._spec.defaults
         sources = {name for default in defaults.values() for name in shape_sources(default)}
@@ -164,7 +163,7 @@ class ConsistencyChecker:
                     text += did_you_mean(name, [*inputs, *assigned_names(steps[:i])])
                 yield (run, name), (self._spec.step_path(run, i), text)
 
-    def _unread_inputs(self) -> Iterator[SpecError]:
+    def _unread_inputs(self) -> SpecErrors:
         """Yield inputs that nothing reads: a misspelled one leaves its case out of every check."""
         read = set(self._read)
         for check in self._spec.checks:
@@ -181,14 +180,14 @@ class ConsistencyChecker:
                 else:
                     yield ("cases", case, name), text
 
-    def _point_errors(self) -> Iterator[SpecError]:
+    def _point_errors(self) -> SpecErrors:
         """Yield a sum of the parts' points that is not 100."""
         points = [part.points for part in self._spec.parts]
         if sum(points) != 100:
             text = f"{' + '.join(map(str, points))} = {sum(points)}"
             yield ("parts",), f"expected points that add up to 100, found {text}"
 
-    def _case_errors(self) -> Iterator[SpecError]:
+    def _case_errors(self) -> SpecErrors:
         """Yield inputs of cases that are text instead of a number, or `like` an unknown name."""
         results = {result for run in self._runs.values() for result in assigned_names(run)}
         for name, case in self._cases.items():
@@ -209,7 +208,7 @@ class ConsistencyChecker:
         others = [case.inputs[name] for case in self._cases.values() if name in case.inputs]
         return any(isinstance(other.literal, int | float) for other in others)
 
-    def _starter_errors(self) -> Iterator[SpecError]:
+    def _starter_errors(self) -> SpecErrors:
         """Yield unknown ideas in `starter_holds`."""
         ideas = self._question.ideas
         hint = "" if ideas else no_ideas_clause(self._question.id)
@@ -217,7 +216,7 @@ class ConsistencyChecker:
             path = ("starter_holds", i)
             yield from _unknown_word(path, "the name of an idea", name, ideas, hint)
 
-    def _survivor_errors(self) -> Iterator[SpecError]:
+    def _survivor_errors(self) -> SpecErrors:
         """Yield survivors that are listed twice."""
         keys = [mutants.mutant_key(s.scope, s.was, s.becomes) for s in self._spec.survivors]
         for i, key in enumerate(keys):
@@ -228,10 +227,10 @@ class ConsistencyChecker:
 
     # -- parts ------------------------------------------------------------------------------------
 
-    def _part_errors(self, part: Part, p: int) -> Iterator[SpecError]:
+    def _part_errors(self, part: Part, p: int) -> SpecErrors:
         """Yield a missing interface, a repeated id, and faults of points and follow-ups."""
         spec = self._spec
-        path: DocumentPath = ("parts", p)
+        path: KeyPath = ("parts", p)
         if p == 0 and not part.interface and not forms.form_of(spec).is_text:
             yield path, "expected the key 'interface', found none"
         if spec.part_ids[p] in spec.part_ids[:p]:
@@ -251,7 +250,7 @@ class ConsistencyChecker:
 
     # -- checks -----------------------------------------------------------------------------------
 
-    def _position_errors(self, check: Check, path: DocumentPath) -> Iterator[SpecError]:
+    def _position_errors(self, check: Check, path: KeyPath) -> SpecErrors:
         """Yield faults of a check that do not depend on its run: in its kind, id and needs."""
         checks = self._spec.checks
         kind = registry.kind_named(check.kind)
@@ -274,9 +273,7 @@ class ConsistencyChecker:
                 text = f"expected a check that decides, because {check.id} does"
                 yield needs_path, f"{text}, found the stretch {needed}"
 
-    def _check_errors(
-        self, check: Check, path: DocumentPath, unknown_inputs: set[str]
-    ) -> Iterator[SpecError]:
+    def _check_errors(self, check: Check, path: KeyPath, unknown_inputs: set[str]) -> SpecErrors:
         """Yield faults in the keys of a check whose run exists.
 
         Inputs in `unknown_inputs` are skipped: `find_problems` has reported them.
@@ -323,10 +320,10 @@ class ConsistencyChecker:
     def _check_case_errors(
         self,
         check: Check,
-        path: DocumentPath,
+        path: KeyPath,
         unknown_inputs: set[str],
         references: list[NameReference],
-    ) -> Iterator[SpecError]:
+    ) -> SpecErrors:
         """Yield unknown cases of a check, and inputs that its cases lack."""
         steps = self._runs[check.run]
         needed = run_inputs(steps)
@@ -339,7 +336,7 @@ class ConsistencyChecker:
             if reference.name_kind == "run":
                 readers = run_inputs(self._runs.get(reference.name, ())) | readers
         for j, name in enumerate(names):
-            case_path: DocumentPath = (*path, "cases", j)
+            case_path: KeyPath = (*path, "cases", j)
             yield from _unknown_word(case_path, "the name of a case", name, self._cases)
             if name not in self._cases:
                 continue
@@ -357,7 +354,7 @@ class ConsistencyChecker:
                 yield case_path, f"{text}: remembering the answer would be fast"
 
 
-def _clause_errors(check: Check, path: DocumentPath, clauses: int) -> Iterator[SpecError]:
+def _clause_errors(check: Check, path: KeyPath, clauses: int) -> SpecErrors:
     """Yield numbers above `clauses`, the number of clauses up to the part of the check."""
     for j, number in enumerate(check.clause):
         if number > clauses:
@@ -366,7 +363,7 @@ def _clause_errors(check: Check, path: DocumentPath, clauses: int) -> Iterator[S
             yield (*path, "clause", j), text
 
 
-def _shared_point_errors(part: Part, path: DocumentPath) -> Iterator[SpecError]:
+def _shared_point_errors(part: Part, path: KeyPath) -> SpecErrors:
     """Yield faults in the points of a part's checks."""
     shares = {i: check.points for i, check in enumerate(part.checks) if check.points is not None}
     for i, points in shares.items():
@@ -383,7 +380,7 @@ def _shared_point_errors(part: Part, path: DocumentPath) -> Iterator[SpecError]:
         yield (*path, "checks", min(shares), "points"), text
 
 
-def _pointless_checks(part: Part, path: DocumentPath) -> Iterator[SpecError]:
+def _pointless_checks(part: Part, path: KeyPath) -> SpecErrors:
     """Yield checks that fail the part if they fail, but would cost no points."""
     earning = {check.id for check in part.checks if check.points}
     for check in reversed(part.checks):
@@ -396,8 +393,8 @@ def _pointless_checks(part: Part, path: DocumentPath) -> Iterator[SpecError]:
 
 
 def _unknown_word(
-    path: DocumentPath, expected: str, word: str, known: Iterable[str], hint: str = ""
-) -> Iterator[SpecError]:
+    path: KeyPath, expected: str, word: str, known: Iterable[str], hint: str = ""
+) -> SpecErrors:
     """Yield a sentence on a word that is not known; it lists the known ones if they are few."""
     words = sorted(known)
     if word in words:

@@ -8,15 +8,16 @@ another value of the set, instead of text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from grader.bank.yaml_document import DocumentPath, SpecError, one_line
+from grader.bank.yaml_document import one_line
 from grader.cases import size_expr
+from grader.model.errors import KeyPath, SpecError, SpecErrors
 from grader.model.spec import Sets
 
 _PLACEHOLDER = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
@@ -41,7 +42,7 @@ class DrawnNumbers:
         self._drawn: dict[str, Any] = self.sets[self.number] if self.sets else {}
         self._used: set[str] = set()
 
-    def spec_errors(self) -> Iterator[SpecError]:
+    def spec_errors(self) -> SpecErrors:
         """Yield wrong placeholders and sets, and names that no text has used so far."""
         yield from self.misplaced
         for i, numbers in enumerate(self.sets):
@@ -54,7 +55,7 @@ class DrawnNumbers:
         for name in sorted(self._drawn.keys() - self._used):
             yield ("given", 0, name), f"expected {{{name}}} in a text or a case, found it in none"
 
-    def fill_in(self, data: Any, path: DocumentPath = ()) -> Any:  # noqa: ANN401 any YAML value
+    def fill_in(self, data: Any, path: KeyPath = ()) -> Any:  # noqa: ANN401 any YAML value
         """Return data with the numbers filled in; `path` leads to it."""
         if isinstance(data, dict):
             values = {key: self.fill_in(value, (*path, key)) for key, value in data.items()}
@@ -69,7 +70,7 @@ class DrawnNumbers:
                 return self._value(placeholder[1], path)
         return self.fill_in_text(data, path)
 
-    def fill_in_text(self, text: str, place: DocumentPath | str) -> str:
+    def fill_in_text(self, text: str, place: KeyPath | str) -> str:
         """Return a text with the numbers filled in.
 
         Parameters of ideas, such as {EPS}, are left as they are.  The place, for errors, is a path
@@ -79,7 +80,7 @@ class DrawnNumbers:
             return text
         return _PLACEHOLDER.sub(lambda match: self._text_of(match, place), text)
 
-    def _text_of(self, match: re.Match[str], place: DocumentPath | str) -> str:
+    def _text_of(self, match: re.Match[str], place: KeyPath | str) -> str:
         """Return the text for a placeholder."""
         if match[1].isupper():
             return match[0]
@@ -103,14 +104,14 @@ class DrawnNumbers:
         ]
         return "\n".join(filled).encode("utf-8", "surrogateescape")
 
-    def _add_error(self, place: DocumentPath | str, text: str) -> None:
+    def _add_error(self, place: KeyPath | str, text: str) -> None:
         """Store the fault of a placeholder."""
         if isinstance(place, str):
             self.problems.append(one_line(f"{place}:1: {text}"))
         else:
             self.misplaced.append((place, text))
 
-    def _value(self, expression: str, place: DocumentPath | str) -> Any:  # noqa: ANN401
+    def _value(self, expression: str, place: KeyPath | str) -> Any:  # noqa: ANN401
         """Return the value of a placeholder: an entry of the set, or the result of arithmetic."""
         self._used.update(re.findall(r"[A-Za-z_]\w*", expression))
         if expression in self._drawn:

@@ -11,7 +11,7 @@ import hashlib
 import math
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,11 @@ from grader.bank import consistency, idea_cells, yaml_document
 from grader.bank.bank_files import BankFiles
 from grader.bank.drawn_numbers import DrawnNumbers
 from grader.bank.validation_errors import validation_errors
-from grader.bank.yaml_document import Document, DocumentPath, SpecError, format_key_path
+from grader.bank.yaml_document import Document, format_key_path
 from grader.cases import step_syntax
 from grader.cases.recipe import RESERVED, read_cases, run_inputs
 from grader.grading.kinds import registry
-from grader.model.errors import BankError, did_you_mean
+from grader.model.errors import BankError, KeyPath, SpecError, SpecErrors, did_you_mean
 from grader.model.limits import MAX_SOURCE
 from grader.model.question import Question, assignment_of
 from grader.model.spec import (
@@ -179,7 +179,7 @@ def _digest(spec: bytes, programs: _Programs, starter: bytes) -> str:
 # -- cases and runs -------------------------------------------------------------------------------
 
 
-def _row_errors(data: Mapping[str, Any]) -> Iterator[SpecError]:
+def _row_errors(data: Mapping[str, Any]) -> SpecErrors:
     """Yield rows of the table of cases that have more cells than there are columns."""
     columns = data.get("columns")
     cases = data.get("cases")
@@ -300,7 +300,7 @@ class _Programs:
         self.driver = self._program("driver") if has_driver else None
         self.helpers = {name: self._helper(i, name) for i, name in enumerate(spec.helpers)}
 
-    def unused_files(self) -> Iterator[SpecError]:
+    def unused_files(self) -> SpecErrors:
         """Yield files of the drill that the question does not use although they look like it."""
         code = self.spec.code
         used = {f"{name}.py" for name in self.spec.helpers}
@@ -457,13 +457,13 @@ class _Programs:
 
     def _helper(self, number: int, name: str) -> bytes:
         """Return a module that programs may import, unless it has the name of another one."""
-        path: DocumentPath = ("helpers", number)
+        path: KeyPath = ("helpers", number)
         if name in {*sys.stdlib_module_names, *_PROGRAMS, *self.spec.uses, "submission"}:
             self._add_fault(path, f"expected a name that no other module has, found {name}")
             return b""
         return self._read(f"{name}.py", path)
 
-    def _read(self, file: str, key_path: DocumentPath = (), instead: str = "") -> bytes:
+    def _read(self, file: str, key_path: KeyPath = (), instead: str = "") -> bytes:
         """Return the bytes of a file; `instead` is the key that may hold the code."""
         path = self.files.display_path(f"{self._folder}/{file}")
         try:
@@ -483,14 +483,14 @@ class _Programs:
         self.todos += todo_places(f"{self._folder}/{file}", data)
         return data
 
-    def _inline(self, path: DocumentPath, text: str) -> bytes:
+    def _inline(self, path: KeyPath, text: str) -> bytes:
         """Return a program in the spec, below as many blank lines as there are lines above it."""
         position = self.document.positions[self.document.nearest_path(path)]
         if position.style == ">":
             self._add_fault(path, "expected code below '|', found '>', which joins its lines")
         return b"\n" * (position.first_line - 1) + text.encode("utf-8", "surrogatepass")
 
-    def _add_fault(self, path: DocumentPath, text: str) -> None:
+    def _add_fault(self, path: KeyPath, text: str) -> None:
         self.faults.append((path, text))
 
 

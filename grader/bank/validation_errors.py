@@ -10,9 +10,9 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from grader.bank.yaml_document import DocumentPath, SpecError, shorten
+from grader.bank.yaml_document import shorten
 from grader.grading.kinds import registry
-from grader.model.errors import closest_word, did_you_mean
+from grader.model.errors import KeyPath, SpecError, closest_word, did_you_mean
 from grader.model.limits import MAX_YAML_PROBLEMS
 from grader.model.spec import PART_KEYS, Spec
 
@@ -52,7 +52,7 @@ def validation_errors(
     Two kinds of errors are left out: another branch of a union did not match, and a key is missing
     because it is misspelled.
     """
-    by_path: dict[DocumentPath, list[ErrorDetails]] = {}
+    by_path: dict[KeyPath, list[ErrorDetails]] = {}
     # Further errors are left out, because the work grows with the square of their number.
     for detail in error.errors(include_url=False)[: 2 * MAX_YAML_PROBLEMS]:
         by_path.setdefault(_path_in_file(detail, data), []).append(detail)
@@ -76,8 +76,8 @@ def validation_errors(
 
 
 def _without_shallow_branches(
-    by_path: Mapping[DocumentPath, list[ErrorDetails]],
-) -> dict[DocumentPath, list[ErrorDetails]]:
+    by_path: Mapping[KeyPath, list[ErrorDetails]],
+) -> dict[KeyPath, list[ErrorDetails]]:
     """Leave out the errors of a union member if another member was read deeper."""
     return {
         path: details
@@ -86,7 +86,7 @@ def _without_shallow_branches(
     }
 
 
-def _path_in_file(detail: ErrorDetails, data: Any) -> DocumentPath:  # noqa: ANN401 parsed YAML
+def _path_in_file(detail: ErrorDetails, data: Any) -> KeyPath:  # noqa: ANN401 parsed YAML
     """Return the path of an error in the file, without pydantic's names of union members."""
     path: list[str | int] = []
     value = data
@@ -140,9 +140,7 @@ def _unknown_key_text(key: str, known_keys: list[str]) -> str:
     return f"found an unknown key{hint}"
 
 
-def _wrong_value_text(
-    path: DocumentPath, details: list[ErrorDetails], model: type[BaseModel]
-) -> str:
+def _wrong_value_text(path: KeyPath, details: list[ErrorDetails], model: type[BaseModel]) -> str:
     """Return what was expected and found, and a correction if one is likely."""
     error_type = details[0]["type"]
     value = details[0]["input"]
@@ -158,7 +156,7 @@ def _wrong_value_text(
     return f"expected {expected}, found {_value_in_words(value)}{advice}"
 
 
-def _advice(path: DocumentPath, details: list[ErrorDetails], expected: str) -> str:
+def _advice(path: KeyPath, details: list[ErrorDetails], expected: str) -> str:
     """Return the end of a sentence that says how to write a value, or ""."""
     value = details[0]["input"]
     if expected == "text" and isinstance(value, dict) and len(value) == 1:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import yaml
 from yaml.reader import Reader
 
-from grader.model.errors import BankError
+from grader.model.errors import BankError, KeyPath, SpecError
 from grader.model.limits import (
     MAX_HEAD_EVENTS,
     MAX_SOURCE,
@@ -29,9 +29,6 @@ MAX_SENTENCE = 600  # letters, before those that cannot be printed are spelled o
 REQUIRED_HEAD = {"title", "track", "level", "uses"}
 _ENDLESS = "expected a question, found a file that repeats or nests itself without end"
 _KIND = "tag:yaml.org,2002:"
-
-DocumentPath = tuple[str | int, ...]  # of keys and indices
-SpecError = tuple[DocumentPath, str]  # a place, and what was expected and found there
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -71,7 +68,7 @@ class Document:
 
     path: Path
     data: dict[str, Any]
-    positions: dict[DocumentPath, Position]
+    positions: dict[KeyPath, Position]
 
     def to_bank_error(self, faults: Iterable[SpecError], whole: str = "the question") -> BankError:
         """Return the error of the first fault in the file; all are listed with their places."""
@@ -87,13 +84,13 @@ class Document:
         ]
         return BankError(problems[0], problems=tuple(dict.fromkeys(problems)))
 
-    def nearest_path(self, path: DocumentPath) -> DocumentPath:
+    def nearest_path(self, path: KeyPath) -> KeyPath:
         """Return the path, or the longest beginning of it that the file has."""
         while path not in self.positions:
             path = path[:-1]
         return path
 
-    def place_text(self, path: DocumentPath) -> str:
+    def place_text(self, path: KeyPath) -> str:
         """Return `line:column` of a path that the file has."""
         line, column = self.positions[path].place
         return f"{line}:{column}"
@@ -123,7 +120,7 @@ def parse_yaml(raw: bytes, path: Path) -> Document:
             raise UnreadableYaml(
                 f"expected a mapping of keys such as 'title:', found {_root_in_words(root)}"
             )
-        positions: dict[DocumentPath, Position] = {(): Position((1, 1), 1, "")}
+        positions: dict[KeyPath, Position] = {(): Position((1, 1), 1, "")}
         return Document(path, _mapping(root, (), positions), positions)
     except UnreadableYaml as error:
         line, column = error.place
@@ -201,7 +198,7 @@ def yaml_events(text: str) -> Iterator[yaml.Event]:
         yield event
 
 
-def format_key_path(path: DocumentPath) -> str:
+def format_key_path(path: KeyPath) -> str:
     """Return a path as `checks[1].at_most`."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return text.removeprefix(".")
@@ -274,8 +271,8 @@ def _likely_cause(error: yaml.MarkedYAMLError, line: str, column: int) -> str:
 
 def _value(
     node: yaml.Node,
-    path: DocumentPath,
-    positions: dict[DocumentPath, Position],
+    path: KeyPath,
+    positions: dict[KeyPath, Position],
     key: yaml.Node | None = None,
 ) -> Any:  # noqa: ANN401 any YAML value
     """Return the data of a node; add the positions of the node and of all nodes in it."""
@@ -298,7 +295,7 @@ def _value(
 
 
 def _mapping(
-    node: yaml.MappingNode, path: DocumentPath, positions: dict[DocumentPath, Position]
+    node: yaml.MappingNode, path: KeyPath, positions: dict[KeyPath, Position]
 ) -> dict[str, Any]:
     _check_collection(node, node.value)
     data: dict[str, Any] = {}

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from grader.model.errors import did_you_mean
+from grader.model.errors import SpecError, did_you_mean
 from grader.model.limits import GRADE_SECONDS, MAX_CASE_ENTRIES, MAX_DRAWS
 from grader.model.spec import Check, Limits
 from grader.model.steps import Step
@@ -235,7 +235,6 @@ RESERVED = {
     "given.",
 }
 
-CaseError = tuple[tuple[str | int, ...], str]  # the path of the faulty key, and a sentence
 _NO_LIMITS = Limits()
 
 
@@ -260,13 +259,13 @@ class CaseRecipe:
 
 def read_cases(
     cases: Mapping[str, Mapping[str, Any]],
-) -> tuple[dict[str, CaseRecipe], list[CaseError]]:
+) -> tuple[dict[str, CaseRecipe], list[SpecError]]:
     """Read all cases, resolving `extends`.
 
     Returns:
         The cases and their errors.  A default stands in for each key that cannot be read.
     """
-    errors: list[CaseError] = []
+    errors: list[SpecError] = []
     return {name: _read_case(name, cases, errors) for name in cases}, errors
 
 
@@ -296,7 +295,7 @@ _Report = Callable[..., None]  # takes a message and the keys below the case tha
 
 
 def _read_case(
-    name: str, cases: Mapping[str, Mapping[str, Any]], errors: list[CaseError]
+    name: str, cases: Mapping[str, Mapping[str, Any]], errors: list[SpecError]
 ) -> CaseRecipe:
     def report(message: str, *keys: str, case: str = name) -> None:
         errors.append((("cases", case, *keys), message))

@@ -15,12 +15,12 @@ from grader import forms
 from grader.bank import yaml_document
 from grader.bank.bank_files import read_regular_file
 from grader.bank.validation_errors import validation_errors
-from grader.bank.yaml_document import Document, SpecError
+from grader.bank.yaml_document import Document
 from grader.classroom.grading_jobs import library_versions
 from grader.classroom.overrides import ClassFileError
 from grader.grading.session import MAX_SEED
 from grader.model.classroom import AssignedQuestion
-from grader.model.errors import BankError, UsageError, did_you_mean
+from grader.model.errors import BankError, SpecError, UsageError, did_you_mean
 from grader.model.limits import MAX_SOURCE
 from grader.model.question import Question
 from grader.model.spec import StrictModel, yaml_key

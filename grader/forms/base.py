@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import ClassVar
 
-from grader.model.errors import did_you_mean
+from grader.model.errors import SpecErrors, did_you_mean
 from grader.model.limits import MAX_ANSWER_BYTES
 from grader.model.number_format import join_words
 from grader.model.question import Question
-from grader.model.spec import Answer, KeyPath, Spec
+from grader.model.spec import Answer, Spec
 
 MAX_MESSAGE_LENGTH = 240  # characters of a sentence on a line
 MAX_LISTED_ERRORS = 6  # of one file
@@ -147,7 +147,7 @@ class Form:
         """Return the answers from which a function is made, as the file names them."""
         return [function]
 
-    def spec_errors(self, spec: Spec) -> Iterator[tuple[KeyPath, str]]:
+    def spec_errors(self, spec: Spec) -> SpecErrors:
         """Yield the faults in the keys of a spec: paths of keys, and sentences."""
         if not spec.answers:
             yield ("form",), f"expected answers, which a question to {spec.form} asks for"

@@ -28,8 +28,9 @@ from grader.forms.base import (
     raise_or_collect,
     read_answers,
 )
+from grader.model.errors import SpecErrors
 from grader.model.question import Question
-from grader.model.spec import Answer, KeyPath, Spec
+from grader.model.spec import Answer, Spec
 
 MAX_TOKENS = 400
 MAX_NESTING = 30
@@ -95,7 +96,7 @@ class DeriveForm(Form):
         answer = question.spec.answers.get(function)
         return [line_name(function, answer.over) if answer else function]
 
-    def spec_errors(self, spec: Spec) -> Iterator[tuple[KeyPath, str]]:
+    def spec_errors(self, spec: Spec) -> SpecErrors:
         """Yield lines with a unit, too many indices, or a name that Python needs."""
         yield from super().spec_errors(spec)
         for name, answer in spec.answers.items():

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 from grader.forms.base import UnreadableAnswer
 from grader.forms.quantities import RequestedQuantity, parse_fraction, read_quantity
 from grader.forms.units import unit_of
-from grader.model.errors import did_you_mean
-from grader.model.spec import FollowUp, KeyPath
+from grader.model.errors import SpecErrors, did_you_mean
+from grader.model.spec import FollowUp
 
 DEFAULT_TOLERANCE = 0.03  # relative, of a number
 ARRAY_ROUNDING = 1e-9  # relative to the largest entry: 1/3 may be typed with nine digits
@@ -113,7 +113,7 @@ def _equals(follow_up: FollowUp, answer: Rows, typed: str) -> bool:
     return True
 
 
-def spec_errors(follow_up: FollowUp, ideas: Collection[str]) -> Iterator[tuple[KeyPath, str]]:
+def spec_errors(follow_up: FollowUp, ideas: Collection[str]) -> SpecErrors:
     """Yield the faults in the keys of a follow-up: the path of a key, and a sentence."""
     keys = [key for key in _ANSWER_KEYS if getattr(follow_up, key)]
     if len(keys) > 1:

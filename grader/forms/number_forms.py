@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from grader.forms.base import (
     Form,
     UnreadableAnswer,
@@ -16,8 +14,9 @@ from grader.forms.base import (
 )
 from grader.forms.quantities import parse_fraction, parse_quantity
 from grader.forms.units import UNITS, base_unit, unit_of
+from grader.model.errors import SpecErrors
 from grader.model.question import Question
-from grader.model.spec import KeyPath, Spec, Tolerance
+from grader.model.spec import Spec, Tolerance
 
 
 class EstimateForm(Form):
@@ -62,7 +61,7 @@ class EstimateForm(Form):
         """Return the answers in the dict of a function."""
         return _answers_by_function(question).get(function, [function])
 
-    def spec_errors(self, spec: Spec) -> Iterator[tuple[KeyPath, str]]:
+    def spec_errors(self, spec: Spec) -> SpecErrors:
         """Yield answers without a check or a known unit, and checks of anything else."""
         yield from super().spec_errors(spec)
         checks_by_answer = {

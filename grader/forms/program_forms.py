@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.forms.base import Form, Material
-from grader.model.errors import did_you_mean
-from grader.model.spec import KeyPath, Spec
+from grader.model.errors import SpecErrors, did_you_mean
+from grader.model.spec import Spec
 
 
 class FixForm(Form):
@@ -15,7 +15,7 @@ class FixForm(Form):
     file = "submission.py"
     is_text = False
 
-    def spec_errors(self, spec: Spec) -> Iterator[tuple[KeyPath, str]]:
+    def spec_errors(self, spec: Spec) -> SpecErrors:
         """Yield the keys that belong to other forms."""
         if spec.answers:
             yield ("answers",), "expected form: estimate, predict or derive, found none"
@@ -34,7 +34,7 @@ class DiagnoseForm(FixForm):
             yield Material("Log of a run with seed 0", spec.log.rstrip(), "text")
         yield Material("Possible causes (some are red herrings)", rows=tuple(spec.causes.items()))
 
-    def spec_errors(self, spec: Spec) -> Iterator[tuple[KeyPath, str]]:
+    def spec_errors(self, spec: Spec) -> SpecErrors:
         """Yield causes that no check judges, and judged ones that are not listed."""
         yield from super().spec_errors(spec)
         judges = {  # the id of a check, by cause
@@ -61,7 +61,7 @@ class WriteTheTestForm(FixForm):
 
     runs_in_two_processes = True
 
-    def spec_errors(self, spec: Spec) -> Iterator[tuple[KeyPath, str]]:
+    def spec_errors(self, spec: Spec) -> SpecErrors:
         """Yield missing verdicts, measuring checks, torch, and calls without the driver."""
         yield from super().spec_errors(spec)
         if not any(getattr(check, "reject", None) is not None for check in spec.checks):

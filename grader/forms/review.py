@@ -15,9 +15,9 @@ from grader.forms.base import (
     raise_or_collect,
     read_answers,
 )
-from grader.model.errors import did_you_mean
+from grader.model.errors import SpecErrors, did_you_mean
 from grader.model.question import Question
-from grader.model.spec import KeyPath, Spec
+from grader.model.spec import Spec
 
 APPROVE = "approve"
 
@@ -88,7 +88,7 @@ class ReviewForm(Form):
             raise UnreadableAnswer(f"{APPROVE} has no answer yet; write {APPROVE} = yes or no")
         return _program(review, spec) if review else b""
 
-    def spec_errors(self, spec: Spec) -> Iterator[tuple[KeyPath, str]]:
+    def spec_errors(self, spec: Spec) -> SpecErrors:
         """Yield a missing diff, and faults with an unknown reason or line."""
         marks = line_marks(spec.diff)
         if not spec.diff or not spec.reasons:

@@ -12,7 +12,11 @@ A message has one or two sentences: the place, the expected and the actual thing
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+
+KeyPath = tuple[str | int, ...]  # keys and indices that lead to a place in a YAML file
+SpecError = tuple[KeyPath, str]  # a place, and what was expected and found there
+SpecErrors = Iterator[SpecError]
 
 
 class DrillError(Exception):

@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from grader.model.errors import KeyPath, SpecErrors
 from grader.model.limits import GRADE_SECONDS
 from grader.model.number_format import short
 from grader.model.number_sets import MAX_SETS
@@ -41,7 +42,6 @@ Seconds = Annotated[float, Field(gt=0, le=GRADE_SECONDS)]
 Points = Annotated[int, Field(gt=0, le=100)]
 ParameterValue = bool | int | float | str | None
 Amount = str | int | float  # arithmetic over sizes; `grader.cases.size_expr` reads it
-KeyPath = tuple[str | int, ...]  # of keys and indices
 PART_KEYS = ("minutes", "prompt", "interface", "contract", "checks", "hints", "follow_ups")
 
 
@@ -197,7 +197,7 @@ class Check(StrictModel):
         for number, name in enumerate(self.results):
             yield NameReference(("of", number), name, "result")
 
-    def spec_errors(self) -> Iterator[tuple[KeyPath, str]]:
+    def spec_errors(self) -> SpecErrors:
         """Yield the faults that involve several keys: the path of a key, and a sentence."""
         yield from ()
 
@@ -223,7 +223,7 @@ class TolerantCheck(Check):
         for number, name in enumerate(self.tolerance.of if self.tolerance else ()):
             yield NameReference(("tolerance", "of", number), name, "result")
 
-    def spec_errors(self) -> Iterator[tuple[KeyPath, str]]:
+    def spec_errors(self) -> SpecErrors:
         """Yield a tolerance that allows nothing."""
         if self.tolerance is not None and not self.tolerance.allowed_in_words:
             yield ("tolerance",), "expected absolute or relative, found none"
