@@ -25,7 +25,7 @@ from grader.bank.drawn_numbers import DrawnNumbers
 from grader.bank.validation_errors import validation_errors
 from grader.bank.yaml_document import Document, format_key_path
 from grader.cases import step_syntax
-from grader.cases.recipe import RESERVED, read_cases, run_inputs
+from grader.cases.recipe import RESERVED, extended_cases, read_cases, run_inputs
 from grader.grading.kinds import registry
 from grader.model.errors import BankError, KeyPath, SpecError, SpecErrors, did_you_mean
 from grader.model.limits import MAX_SOURCE
@@ -212,7 +212,10 @@ def _parse_runs(spec: Spec) -> tuple[dict[str, tuple[Step, ...]], list[SpecError
 
 def _apply_defaults(spec: Spec, runs: Runs) -> None:
     """Put each default into the cases that lack it and give an input of a run that needs it."""
-    own_keys = {name: _own_keys(name, spec.cases) for name in spec.cases}  # before any is filled
+    own_keys = {  # before any case is filled
+        name: {key for case in extended_cases(name, spec.cases) for key in spec.cases[case]}
+        for name in spec.cases
+    }
     inputs_by_run = [run_inputs(run).keys() for run in runs.values()]
     for name, case in spec.cases.items():
         pending: list[str] = []
@@ -229,16 +232,6 @@ def _apply_defaults(spec: Spec, runs: Runs) -> None:
         for key, default in spec.defaults.items():
             if key in needed and key not in own_keys[name]:
                 case[key] = default
-
-
-def _own_keys(name: str, cases: Mapping[str, Mapping[str, Any]]) -> set[str]:
-    """Return the keys of a case and of the cases that it extends."""
-    chain: list[str] = []
-    extended: object = name
-    while isinstance(extended, str) and extended in cases and extended not in chain:
-        chain.append(extended)
-        extended = cases[extended].get("extends")
-    return {key for case in chain for key in cases[case]}
 
 
 def _complete_checks(spec: Spec, runs: Runs) -> None:

@@ -84,10 +84,8 @@ def _draw_array(
 ) -> Array:
     if not shape and recipe.like and recipe.needs_axis:
         raise DrawError(f"{recipe.generator} needs at least one dimension; {recipe.like} has none")
-    values = recipe.literal
-    if recipe.generator != "array":
-        values = _GENERATORS[recipe.generator or ""](shape or (), recipe.options, rng)
-    values = _modify(np.asarray(values, np.float64), recipe, rng)
+    values = np.asarray(_generate(recipe, shape or (), rng), np.float64)
+    values = _modify(values, recipe, rng)
     rounded = round_to_dtype(values, recipe.dtype or case.dtype)
     layout = recipe.layout or case.layout
     if layout == "broadcast" and rounded.ndim and rounded.shape[0]:
@@ -97,14 +95,10 @@ def _draw_array(
 
 def _modify(values: Array, recipe: Recipe, rng: np.random.Generator) -> Array:
     """Apply the modifiers of an input in their documented order."""
-    scale = recipe.option("scale")
-    if scale is not None:
-        values = values * scale
-    shift = recipe.option("shift")
-    if shift is not None:
-        values = values + shift
-    sprinkle = recipe.option("sprinkle")
-    if sprinkle is not None:
+    values = values * recipe.options.get("scale", 1)
+    if "shift" in recipe.options:  # adding 0 would change -0.0
+        values = values + recipe.options["shift"]
+    if sprinkle := recipe.option("sprinkle"):
         is_replaced = rng.random(values.shape) < sprinkle["share"]
         values = np.where(is_replaced, sprinkle["value"], values)
     if recipe.option("sort"):
@@ -112,42 +106,31 @@ def _modify(values: Array, recipe: Recipe, rng: np.random.Generator) -> Array:
     return values
 
 
-# -- generators -----------------------------------------------------------------------------------
-
-Options = Mapping[str, Any]
-Generator = Callable[[Shape, Options, np.random.Generator], Any]
-
-
-def _distinct(shape: Shape, options: Options, rng: np.random.Generator) -> Array:
-    size = math.prod(shape)
-    steps = rng.permutation(size) - (size - 1) / 2
-    values = steps * options.get("gap", 0.25)
-    return np.asarray(values.reshape(shape))
-
-
-def _simplex(shape: Shape, _: Options, rng: np.random.Generator) -> Array:
-    positive = np.exp(rng.standard_normal(shape))
-    return np.asarray(positive / positive.sum(axis=-1, keepdims=True))
-
-
-def _uniform(shape: Shape, options: Options, rng: np.random.Generator) -> Array:
-    return np.asarray(rng.uniform(options.get("from", 0.0), options.get("to", 1.0), shape))
-
-
-def _integers(shape: Shape, options: Options, rng: np.random.Generator) -> Array:
-    return np.asarray(rng.integers(options["from"], options["to"], shape, endpoint=True))
-
-
-_GENERATORS: dict[str, Generator] = {
-    "normal": lambda shape, _, rng: rng.standard_normal(shape),
-    "uniform": _uniform,
-    "integers": _integers,
-    "distinct": _distinct,
-    "zeros": lambda shape, _, __: np.zeros(shape),
-    "ones": lambda shape, _, __: np.ones(shape),
-    "full": lambda shape, options, _: np.full(shape, float(options["value"])),
-    "simplex": _simplex,
-}
+def _generate(recipe: Recipe, shape: Shape, rng: np.random.Generator) -> Any:  # noqa: ANN401 an array
+    """Return the values of an input before its modifiers are applied."""
+    options = recipe.options
+    match recipe.generator:
+        case "array":
+            return recipe.literal
+        case "normal":
+            return rng.standard_normal(shape)
+        case "uniform":
+            return rng.uniform(options.get("from", 0.0), options.get("to", 1.0), shape)
+        case "integers":
+            return rng.integers(options["from"], options["to"], shape, endpoint=True)
+        case "distinct":
+            size = math.prod(shape)
+            steps = rng.permutation(size) - (size - 1) / 2
+            return steps.reshape(shape) * options.get("gap", 0.25)
+        case "zeros":
+            return np.zeros(shape)
+        case "ones":
+            return np.ones(shape)
+        case "full":
+            return np.full(shape, float(options["value"]))
+        case _:  # simplex
+            positive = np.exp(rng.standard_normal(shape))
+            return positive / positive.sum(axis=-1, keepdims=True)
 
 
 def round_to_dtype(values: Array, dtype: str) -> Array:

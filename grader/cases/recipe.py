@@ -223,6 +223,9 @@ def _check_rectangular(value: object) -> tuple[int, ...]:
 
 # -- cases ----------------------------------------------------------------------------------------
 
+WrittenCases = Mapping[str, Mapping[str, Any]]  # as YAML has them, by name
+Inputs = Mapping[str, Recipe]  # by name
+
 RESERVED = {
     "about": "A phrase for the reader.",
     "extends": "Another case to begin from; keys written here replace its.",
@@ -243,7 +246,7 @@ class CaseRecipe:
     """A case: its inputs in the order written, and the settings of the whole case."""
 
     name: str
-    inputs: Mapping[str, Recipe]
+    inputs: Inputs
     about: str = ""
     dtype: str = "float64"
     layout: str = "contiguous"
@@ -257,9 +260,7 @@ class CaseRecipe:
         return tuple(f"{self.name} ({number})" for number in range(2, self.draws + 1))
 
 
-def read_cases(
-    cases: Mapping[str, Mapping[str, Any]],
-) -> tuple[dict[str, CaseRecipe], list[SpecError]]:
+def read_cases(cases: WrittenCases) -> tuple[dict[str, CaseRecipe], list[SpecError]]:
     """Read all cases, resolving `extends`.
 
     Returns:
@@ -278,7 +279,7 @@ def expand_draws(cases: Mapping[str, CaseRecipe]) -> dict[str, CaseRecipe]:
     }
 
 
-def shape_source_chain(name: str, inputs: Mapping[str, Recipe]) -> list[str]:
+def shape_source_chain(name: str, inputs: Inputs) -> list[str]:
     """Follow `like` from an input to the names whose shape it takes, nearest first.
 
     A circular chain stops before it repeats a name, so it contains the name of the input itself.
@@ -294,9 +295,7 @@ def shape_source_chain(name: str, inputs: Mapping[str, Recipe]) -> list[str]:
 _Report = Callable[..., None]  # takes a message and the keys below the case that lead to the fault
 
 
-def _read_case(
-    name: str, cases: Mapping[str, Mapping[str, Any]], errors: list[SpecError]
-) -> CaseRecipe:
+def _read_case(name: str, cases: WrittenCases, errors: list[SpecError]) -> CaseRecipe:
     def report(message: str, *keys: str, case: str = name) -> None:
         errors.append((("cases", case, *keys), message))
 
@@ -328,19 +327,27 @@ def _read_case(
     )
 
 
-def _with_inherited_keys(
-    name: str, cases: Mapping[str, Mapping[str, Any]], report: _Report
-) -> dict[str, Any]:
-    """Return the keys of a case and of the cases that it extends."""
-    chain = [name]
-    while "extends" in cases[chain[-1]]:
-        parent = cases[chain[-1]]["extends"]
-        if not isinstance(parent, str) or parent not in cases or parent in chain:
-            others = [case for case in cases if case not in chain]
-            actual = "itself" if parent in chain else f"{parent!r}{suggest_word(parent, others)}"
-            report(f"expected the name of another case, found {actual}", "extends", case=chain[-1])
-            break
+def extended_cases(name: str, cases: WrittenCases) -> list[str]:
+    """Return a case and the cases that it extends, up to one that does not exist or repeats."""
+    chain: list[str] = []
+    parent: object = name
+    while isinstance(parent, str) and parent in cases and parent not in chain:
         chain.append(parent)
+        parent = cases[parent].get("extends")
+    return chain
+
+
+def _with_inherited_keys(name: str, cases: WrittenCases, report: _Report) -> dict[str, Any]:
+    """Return the keys of a case and of the cases that it extends."""
+    chain = extended_cases(name, cases)
+    last = chain[-1]
+    if "extends" in cases[last]:
+        parent = cases[last]["extends"]
+        actual = "itself"
+        if parent not in chain:
+            others = [case for case in cases if case not in chain]
+            actual = f"{parent!r}{suggest_word(parent, others)}"
+        report(f"expected the name of another case, found {actual}", "extends", case=last)
     keys: dict[str, Any] = {}
     for ancestor in reversed(chain[1:]):
         keys.update(cases[ancestor])
@@ -392,7 +399,7 @@ def _check_shape_sources(
                 report(f"expected 'like' an array, found {recipe.like}", key)
 
 
-def _check_total_entries(inputs: Mapping[str, Recipe], report: _Report) -> None:
+def _check_total_entries(inputs: Inputs, report: _Report) -> None:
     entries = 0
     for key in inputs:
         # If the shape comes from a result, it is not known yet.
@@ -412,7 +419,7 @@ def _read_limits(written: Mapping[str, Any], report: _Report) -> Limits:
         return _NO_LIMITS
 
 
-def _read_draws(written: Mapping[str, Any], inputs: Mapping[str, Recipe], report: _Report) -> int:
+def _read_draws(written: Mapping[str, Any], inputs: Inputs, report: _Report) -> int:
     draws = written.get("draws", 1)
     problem = ""
     if type(draws) is not int or not 1 <= draws <= MAX_DRAWS:

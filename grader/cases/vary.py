@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from grader.cases.recipe import FLOATS, CaseRecipe, Recipe
+from grader.cases.recipe import FLOATS, CaseRecipe, Recipe, is_number
 from grader.model.mutants import Reach
 
 MAX_RESIZED_SIDE = 9  # side of an array that was smaller before
@@ -145,18 +145,15 @@ def variable_side_lengths(case: CaseRecipe) -> set[int]:
     An array that is written out keeps its sides, so no side of such a length changes.
     """
     drawn_lengths: set[int] = set()
-    literal_lengths: set[int] = set()
+    fixed_lengths = {0}
     for recipe in case.inputs.values():
+        drawn_lengths.update(recipe.shape or ())
         if recipe.generator == "array":
-            literal_lengths.update(np.shape(recipe.literal))
-        if recipe.is_array:
-            drawn_lengths.update(length for length in recipe.shape or () if length > 0)
-    return drawn_lengths - literal_lengths
+            fixed_lengths.update(np.shape(recipe.literal))
+    return drawn_lengths - fixed_lengths
 
 
 def _resize(recipe: Recipe, lengths: Mapping[int, int]) -> Recipe:
-    if not recipe.is_array:
-        return recipe
     options = dict(recipe.options)
     last_class = options.get("to")
     # Class numbers end at one below a size: if that size changes, so does the last class.
@@ -181,20 +178,22 @@ def _choose_scalars(
     """
     if any(recipe.is_array and _has_integer_dtype(recipe) for recipe in case.inputs.values()):
         return {}
-    names = [name for name, recipe in case.inputs.items() if not recipe.is_array]
-    donors = [c for c in others if all(n in c.inputs and not c.inputs[n].is_array for n in names)]
+    names = _scalar_literals(case).keys()
+    donors = [_scalar_literals(other) for other in others]
+    donors = [donor for donor in donors if donor.keys() >= names]
     donor = rng.choice(donors)
-    scalars = {name: donor.inputs[name].literal for name in names}
-    numbers = [name for name in names if _is_plain_number(scalars[name])]
+    scalars = {name: donor[name] for name in names}
+    numbers = [name for name in names if is_number(scalars[name])]
     if numbers and rng.random() < 0.6:
         name = rng.choice(numbers)
-        literals = [donor.inputs[name].literal for donor in donors]
-        scalars[name] = _nearby(scalars[name], list(filter(_is_plain_number, literals)), rng)
+        examples = [donor[name] for donor in donors if is_number(donor[name])]
+        scalars[name] = _nearby(scalars[name], examples, rng)
     return scalars
 
 
-def _is_plain_number(value: object) -> bool:
-    return type(value) in (int, float)
+def _scalar_literals(case: CaseRecipe) -> dict[str, Any]:
+    """Return the scalars of a case."""
+    return {name: recipe.literal for name, recipe in case.inputs.items() if not recipe.is_array}
 
 
 def _nearby(value: float, examples: Sequence[float], rng: random.Random) -> float:
@@ -206,7 +205,7 @@ def _nearby(value: float, examples: Sequence[float], rng: random.Random) -> floa
 
 
 def _to_yaml(recipe: Recipe) -> Any:  # noqa: ANN401 any YAML value
-    options = {key: value for key, value in recipe.options.items() if key != "array"}
+    options = dict(recipe.options)
     if recipe.dtype is not None:
         options["dtype"] = recipe.dtype
     if recipe.layout is not None:
@@ -215,6 +214,5 @@ def _to_yaml(recipe: Recipe) -> Any:  # noqa: ANN401 any YAML value
         return recipe.literal
     if recipe.generator == "array":
         return {"array": recipe.literal, **options} if options else recipe.literal
-    if recipe.like is None:
-        return {recipe.generator: list(recipe.shape or ()), **options}
-    return {recipe.generator: f"like {recipe.like}", **options}
+    shape = list(recipe.shape or ()) if recipe.like is None else f"like {recipe.like}"
+    return {recipe.generator: shape, **options}
