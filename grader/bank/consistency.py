@@ -65,7 +65,7 @@ class ConsistencyChecker:
         self._runs = question.runs
         self._cases = dict(cases)
         self._read = {name for steps in self._runs.values() for name in run_inputs(steps)}
-        self._ids = [check.id for check in question.spec.checks]
+        self._earlier_checks: dict[str, Check] = {}  # by id, in their order
         self._reported_missing: set[tuple[str, str]] = set()  # cases and inputs
 
     def find_problems(self) -> SpecErrors:
@@ -89,6 +89,7 @@ class ConsistencyChecker:
                 yield from _unknown_word((*path, "run"), expected, check.run, self._runs)
                 if check.run in self._runs:
                     yield from self._check_errors(check, path, unknown_inputs)
+                self._earlier_checks[check.id] = check
         yield from self._point_errors()
         yield from self._case_errors()
         yield from self._starter_errors()
@@ -252,24 +253,23 @@ class ConsistencyChecker:
 
     def _position_errors(self, check: Check, path: KeyPath) -> SpecErrors:
         """Yield faults of a check that do not depend on its run: in its kind, id and needs."""
-        checks = self._spec.checks
         kind = registry.kind_named(check.kind)
         if kind.needs_torch and not self._spec.needs_torch:
             yield (*path, "kind"), f"{check.kind} needs torch in uses, found {self._spec.uses}"
         if kind.without_torch and self._spec.needs_torch:
             text = "does not see what torch allocates; kind: memory with quantity: peak does"
             yield (*path, "kind"), f"{check.kind} {text}"
-        number = [other is check for other in checks].index(True)
-        earlier = self._ids[:number]
+        earlier = self._earlier_checks
         if check.id in earlier:
             yield (*path, "id"), f"expected each id once, found {check.id!r} again"
+        ids = [other.id for other in self._spec.checks]
         for j, needed in enumerate(check.needs):
             needs_path = (*path, "needs", j)
             if needed not in earlier:
-                suggested = () if needed in self._ids else earlier
+                suggested = () if needed in ids else earlier
                 expected = "the id of an earlier check"
                 yield from _unknown_word(needs_path, expected, needed, suggested)
-            elif checks[self._ids.index(needed)].stretch and not check.stretch:
+            elif earlier[needed].stretch and not check.stretch:
                 text = f"expected a check that decides, because {check.id} does"
                 yield needs_path, f"{text}, found the stretch {needed}"
 

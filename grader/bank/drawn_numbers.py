@@ -58,8 +58,10 @@ class DrawnNumbers:
     def fill_in(self, data: Any, path: KeyPath = ()) -> Any:  # noqa: ANN401 any YAML value
         """Return data with the numbers filled in; `path` leads to it."""
         if isinstance(data, dict):
-            values = {key: self.fill_in(value, (*path, key)) for key, value in data.items()}
-            return {self.fill_in(key, (*path, "")): value for key, value in values.items()}
+            return {
+                self.fill_in(key, (*path, "")): self.fill_in(value, (*path, key))
+                for key, value in data.items()
+            }
         if isinstance(data, list):
             return [self.fill_in(entry, (*path, i)) for i, entry in enumerate(data)]
         if not isinstance(data, str) or path[0] in _UNFILLED:

@@ -350,21 +350,19 @@ class _Programs:
     def _claim_errors(self) -> list[SpecError]:
         """Return the unknown checks in `killed_by`, each at the first idea that names it."""
         check_ids = [check.id for check in self.spec.checks]
-        claims = [
-            (check_id, name) for name, idea in self.ideas.items() for check_id in idea.killed_by
-        ]
-        first_ideas = dict(reversed(claims))
+        ideas_by_unknown_id: dict[str, list[str]] = {}
+        for name, idea in self.ideas.items():
+            for check_id in idea.killed_by:
+                if check_id not in check_ids:
+                    ideas_by_unknown_id.setdefault(check_id, []).append(name)
         errors: list[SpecError] = []
-        for check_id, name in first_ideas.items():
-            if check_id in check_ids:
-                continue
-            count = sum(claimed_id == check_id for claimed_id, _ in claims)
-            ideas = f" in {count} ideas" if count > 1 else ""
+        for check_id, names in ideas_by_unknown_id.items():
+            count = f" in {len(names)} ideas" if len(names) > 1 else ""
             hint = did_you_mean(check_id, check_ids)
             if "," in check_id:
                 hint = f"; several are [{check_id}]"
-            text = f"expected the id of a check, found {check_id!r}{ideas}{hint}"
-            errors.append(((name, "killed_by"), text))
+            text = f"expected the id of a check, found {check_id!r}{count}{hint}"
+            errors.append(((names[0], "killed_by"), text))
         return errors
 
     def _read_accepted(self) -> None:
