@@ -15,7 +15,7 @@ import codecs
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import ClassVar
 
@@ -211,7 +211,7 @@ def read_answers(
             f"the file has {len(text):,} bytes, at most {MAX_ANSWER_BYTES:,} are read"
         )
     expected = expected or f"NAME = VALUE (names: {join_words(names, 4)})"
-    reader = _LineReader(names, expected, words, literal=literal)
+    reader = _LineReader(names, expected, words, literal)
     for number, line in enumerate(answer_lines(text), 1):
         reader.read(number, line)
     # If there are faults, a missing name is not reported: it may be misspelled in one of them.
@@ -227,19 +227,18 @@ def read_answers(
     }
 
 
+@dataclass
 class _LineReader:
     """Reads a file line by line, and collects answers and faults."""
 
-    def __init__(
-        self, names: Collection[str], expected: str, words: Collection[str], *, literal: bool
-    ) -> None:
-        self.names = names
-        self.expected = expected
-        self.words = words
-        self.literal = literal
-        self.answers: dict[str, WrittenAnswer] = {}
-        self.faults: list[UnreadableAnswer] = []
-        self.repeated: set[str] = set()  # names with two values: nobody knows which is right
+    names: Collection[str]
+    expected: str
+    words: Collection[str]
+    literal: bool
+    answers: dict[str, WrittenAnswer] = field(default_factory=dict)
+    faults: list[UnreadableAnswer] = field(default_factory=list)
+    # Names with two values: nobody knows which is right.
+    repeated: set[str] = field(default_factory=set)
 
     def read(self, number: int, line: str) -> None:
         """Add the answer or the fault of a line."""
@@ -316,7 +315,7 @@ def comment_lines(text: str, indent: str = "") -> list[str]:
     return wrap(printable, 80, initial_indent="# ", subsequent_indent=f"# {indent}")
 
 
-def answer_template(answers: Mapping[str, Answer], rules: Sequence[str] = ()) -> bytes:
+def answer_template(answers: Mapping[str, Answer], rules: Sequence[str]) -> bytes:
     """Return the file to begin with: rules and questions as comments, every answer open."""
     lines = ["# Write your answers behind the =; what follows a # is not read."]
     for rule in rules:

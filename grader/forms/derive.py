@@ -39,8 +39,8 @@ FUNCTIONS = ("exp", "log")
 WORDS = {*FUNCTIONS, "sum", "d"}
 RESERVED_NAMES = {*WORDS, "float", "range", "np", "n_", "dtype", "len", "repr", "found_"}
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?)|(?P<name>[A-Za-z_]\w*)"
-    r"|(?P<sign>\*\*|[-+*/()\[\],^\u00d7\u00b7\u2212]))", re.ASCII
+    r"(?P<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?)|(?P<name>[A-Za-z_]\w*)"
+    r"|(?P<sign>\*\*|[-+*/()\[\],^\u00d7\u00b7\u2212])|(?P<other>\S)", re.ASCII
 )  # fmt: skip
 _SYNONYMS = {"^": "**", "\u00d7": "*", "\u00b7": "*", "\u2212": "-", "ln": "log"}
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
@@ -305,16 +305,14 @@ def _is_reserved(name: str) -> bool:
 def _tokenize(text: str) -> Iterator[_FormulaToken]:
     """Return the tokens of a formula, and one for its end."""
     tokens: list[_FormulaToken] = []
-    column = 0
-    while text[column:].strip():
-        match = _TOKEN.match(text, column)
-        if match is None:
-            column = len(text) - len(text[column:].lstrip())
-            raise UnreadableAnswer(f"{text[column]!r} is not part of the notation", column=column)
+    for match in _TOKEN.finditer(text):
         kind = match.lastgroup or ""
-        token_text = _SYNONYMS.get(match[kind], match[kind])
-        tokens.append(_FormulaToken(kind, token_text, match.start(kind)))
-        column = match.end()
+        token = _FormulaToken(kind, _SYNONYMS.get(match[0], match[0]), match.start())
+        if kind == "other":
+            raise UnreadableAnswer(
+                f"{token.text!r} is not part of the notation", column=token.column
+            )
+        tokens.append(token)
         if len(tokens) > MAX_TOKENS:
-            raise UnreadableAnswer(f"has more than {MAX_TOKENS} symbols", column=column)
+            raise UnreadableAnswer(f"has more than {MAX_TOKENS} symbols", column=match.end())
     return iter([*tokens, _FormulaToken("end", "the end", len(text))])

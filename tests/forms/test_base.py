@@ -174,14 +174,14 @@ def test_two_unreadable_numbers_are_reported_together(session: GradingSession) -
 
 def test_nothing_in_the_starter_file_acts_on_a_terminal() -> None:
     text = answer_template(
-        {"g": Answer(ask="red \x1b[31m and \u202e turned " + "word " * 30)}
+        {"g": Answer(ask="red \x1b[31m and \u202e turned " + "word " * 30)}, rules=[]
     ).decode()
     assert "red \\x1b[31m and \\u202e turned" in text
     assert all(line.isprintable() and len(line) <= 80 for line in text.splitlines())
 
 
 def test_the_starter_file_asks_for_every_answer() -> None:
-    text = answer_template({"kv_total": Answer(ask="cache,\n  of all", unit="B")})
+    text = answer_template({"kv_total": Answer(ask="cache,\n  of all", unit="B")}, rules=[])
     assert text.decode().endswith("\n# cache, of all (in B)\nkv_total = ?\n")
     assert read_answers(text, ["kv_total"]) == {}
 
