@@ -41,15 +41,17 @@ def vary_case(
         return None if varied == case else varied
     lengths = {}
     for length in sorted(variable_side_lengths(case)):
-        new_length = rng.choice([1, 2, 3, max(1, length - 1), length + 1, length])
+        shorter = max(1, length - 1)
+        longer = length + 1
+        new_length = rng.choice([1, 2, 3, shorter, longer, length])
         lengths[length] = min(new_length, max(length, MAX_RESIZED_SIDE))
-    scalars = _choose_scalars(case, cases, rng) if reach is Reach.NUMBERS else {}
-    inputs = {
-        name: Recipe(None, scalars[name]) if name in scalars else _resize(recipe, lengths)
-        for name, recipe in inputs.items()
-    }
-    dtypes = sorted({other.dtype for other in cases if other.inputs.keys() == case.inputs.keys()})
-    dtype = rng.choice([case.dtype, *dtypes])
+    inputs = {name: _resize(recipe, lengths) for name, recipe in inputs.items()}
+    if reach is Reach.NUMBERS:
+        for name, scalar in _choose_scalars(case, cases, rng).items():
+            inputs[name] = Recipe(None, scalar)
+    alike = [other for other in cases if other.inputs.keys() == case.inputs.keys()]
+    dtypes = {other.dtype for other in alike}
+    dtype = rng.choice([case.dtype, *sorted(dtypes)])
     layout = case.layout
     if layout == "contiguous" and not any(recipe.layout for recipe in inputs.values()):
         layout = rng.choice(["contiguous", "contiguous", *layouts])
@@ -57,45 +59,40 @@ def vary_case(
     return None if varied == case else varied
 
 
-def resized_case(case: CaseRecipe, number: int, *, fixed: int = 0) -> CaseRecipe | None:
+def resized_case(case: CaseRecipe, growth: int, *, fixed: int = 0) -> CaseRecipe | None:
     """Return a case with larger arrays, in which arrays that were written out are drawn.
 
-    Each side length grows by `number`, unless it is at most `fixed`, so equal lengths stay equal.
-    Returns None if no array is written out, or if one has an entry that is not finite.
+    Each side length grows, unless it is at most `fixed`, so equal lengths stay equal.  Returns None
+    if no array is written out, or if one has an entry that is not finite.
     """
-    literals = [
-        np.asarray(recipe.literal, np.float64)
-        for recipe in case.inputs.values()
-        if recipe.generator == "array"
-    ]
-    if not any(literal.size for literal in literals):
-        return None
-    if not all(np.isfinite(literal).all() for literal in literals):
-        return None
-    inputs = {name: _grow(recipe, number, fixed) for name, recipe in case.inputs.items()}
-    return replace(case, inputs=inputs)
+    entries = 0  # that are written out
+    inputs = {}
+    for name, recipe in case.inputs.items():
+        drawn = recipe
+        if recipe.generator == "array":
+            literal = np.asarray(recipe.literal, np.float64)
+            if not np.isfinite(literal).all():
+                return None
+            entries += literal.size
+            drawn = _drawn_like(recipe, literal)
+        lengths = [n if n <= fixed else n + growth for n in drawn.shape or ()]
+        inputs[name] = replace(drawn, shape=drawn.shape and tuple(lengths))
+    return replace(case, inputs=inputs) if entries else None
 
 
-def _grow(recipe: Recipe, number: int, fixed: int) -> Recipe:
-    """Return a larger input of the same kind, drawn instead of written out."""
-    shape = np.shape(recipe.literal) if recipe.generator == "array" else recipe.shape
-    if shape is None:
-        return recipe
-    grown = replace(recipe, shape=tuple(n if n <= fixed else n + number for n in shape))
-    if recipe.generator != "array":
-        return grown
-    entries = np.asarray(recipe.literal, np.float64)
-    low = float(entries.min(initial=0.0))
-    high = float(entries.max(initial=0.0))
+def _drawn_like(recipe: Recipe, literal: np.ndarray[Any, Any]) -> Recipe:
+    """Return an input that draws numbers like those that are written out."""
+    low = float(literal.min(initial=0.0))
+    high = float(literal.max(initial=1.0))
     generator = "uniform"
-    options: dict[str, float] = {"from": low, "to": max(high, 1.0)}
-    if _has_integer_dtype(recipe) and entries.size:  # if all are 1 or more, 0 may not be allowed
+    options: dict[str, float] = {"from": low, "to": high}
+    if _has_integer_dtype(recipe) and literal.size:  # if all are 1 or more, 0 may not be allowed
         generator = "integers"
-        options = {"from": int(entries.min()), "to": int(entries.max())}
+        options = {"from": int(literal.min()), "to": int(literal.max())}
     elif low < 0:
         generator = "normal"
         options = {}
-    return replace(grown, generator=generator, literal=None, options=options)
+    return replace(recipe, generator=generator, literal=None, shape=literal.shape, options=options)
 
 
 def with_small_integers(recipe: Recipe) -> Recipe:
@@ -108,7 +105,8 @@ def with_small_integers(recipe: Recipe) -> Recipe:
     shape = recipe.shape
     if recipe.generator == "array":
         entries = np.asarray(recipe.literal)
-        if not (np.isfinite(entries).all() and (entries < 0).any() and (entries > 0).any()):
+        has_both_signs = (entries < 0).any() and (entries > 0).any()
+        if not has_both_signs or not np.isfinite(entries).all():
             return recipe
         shape = entries.shape
     elif recipe.generator != "normal":
@@ -119,7 +117,7 @@ def with_small_integers(recipe: Recipe) -> Recipe:
 
 def format_inputs(case: CaseRecipe, names: Collection[str]) -> list[str]:
     """Return the inputs of a case as lines of YAML, as a spec has them."""
-    values = {name: _to_yaml(recipe) for name, recipe in case.inputs.items() if name in names}
+    values = {name: _to_yaml(case.inputs[name]) for name in case.inputs if name in names}
     if case.dtype != "float64":
         values["dtype"] = case.dtype
     if case.layout != "contiguous":
