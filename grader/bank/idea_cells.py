@@ -71,21 +71,17 @@ def read_cells(data: bytes, path: Path) -> tuple[Document, list[ProgramCell]]:
         raise BankError(strays[0], problems=strays)
     if not marks:
         keys.append("{}")
-    document = yaml_document.parse_yaml("\n".join([*keys, ""]).encode(), path)
+    document = yaml_document.parse_yaml("\n".join(keys).encode(), path)
     cells = []
     for number, end in pairwise([*marks, len(lines)]):
         name = cell_name(lines[number])
+        above = "\n" * (number + 1)
         text = "\n".join(lines[number + 1 : end]).rstrip()
-        docstring = _DOCSTRING.match(text)
-        source = "\n" * (number + 1) + text + "\n"
-        cells.append(
-            ProgramCell(
-                name=name,
-                keys=document.data[name] or {},
-                feedback=join_paragraph_lines(ast.literal_eval(docstring[1])) if docstring else "",
-                source=source.encode("utf-8", "surrogateescape"),
-            )
-        )
+        source = f"{above}{text}\n".encode("utf-8", "surrogateescape")
+        feedback = ""
+        if docstring := _DOCSTRING.match(text):
+            feedback = join_paragraph_lines(ast.literal_eval(docstring[1]))
+        cells.append(ProgramCell(name, document.data[name] or {}, feedback, source))
     return document, cells
 
 
@@ -125,7 +121,8 @@ def cell_name(mark: str) -> str:
 def join_paragraph_lines(docstring: str) -> str:
     """Return a text with each paragraph on one line."""
     paragraphs = re.split(r"\n\s*\n", cleandoc(docstring))
-    return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs).strip()
+    lines = [" ".join(paragraph.split()) for paragraph in paragraphs]
+    return "\n".join(lines).strip()
 
 
 # -- an idea on top of the reference --------------------------------------------------------------
@@ -235,8 +232,9 @@ def comment_changes(starter: bytes, right: bytes, why: str) -> bytes:
     old = starter.decode().splitlines()
     new = right.decode().splitlines()
     sentence = f"# why: {' '.join(why.split())}"
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
     lines = []
-    for tag, _, _, first, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, _, _, first, end in matcher.get_opcodes():
         if tag != "equal":
             lines.append(sentence)
         lines += new[first:end]

@@ -8,7 +8,6 @@ right solution.  In a file of answers they stand above each answer.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -49,7 +48,8 @@ def repair_changes(question: Question) -> tuple[RepairChange, ...]:
     repaired_lines = _explained_lines(question.repair)
     if forms.form_of(question.spec).is_text:
         return tuple(_answer_changes(repaired_lines))
-    return tuple(_code_changes(_starter_lines(question), repaired_lines))
+    starter_lines = _lines(question.without_leading_blank_lines(question.starter))
+    return tuple(_code_changes(starter_lines, repaired_lines))
 
 
 def repaired_starter(question: Question, parts: int | None = None) -> bytes:
@@ -57,7 +57,7 @@ def repaired_starter(question: Question, parts: int | None = None) -> bytes:
     if parts is None or forms.form_of(question.spec).is_text:
         lines = [line for line, _ in _explained_lines(question.repair) if line is not None]
     else:
-        lines = _starter_lines(question)
+        lines = _lines(question.without_leading_blank_lines(question.starter))
         for change in reversed(repair_changes(question)):
             if change.part <= parts:
                 start = change.line - 1
@@ -85,10 +85,6 @@ def _first_text(*lines: str) -> str:
         if line.strip():
             return line.strip()
     return ""
-
-
-def _starter_lines(question: Question) -> list[str]:
-    return _lines(question.without_leading_blank_lines(question.starter))
 
 
 def _lines(source: bytes) -> list[str]:
@@ -148,8 +144,9 @@ def _code_changes(
             entries.append(reasons)
         if line is not None:
             entries.append(line)
+    matcher = SequenceMatcher(None, starter, entries, autojunk=False)
     runs: list[_Run] = []
-    for tag, *bounds in SequenceMatcher(None, starter, entries, autojunk=False).get_opcodes():
+    for tag, *bounds in matcher.get_opcodes():
         if tag == "equal":
             continue
         run = _Run(*bounds)
@@ -170,11 +167,10 @@ def _belong_together(earlier: _Run, run: _Run, entries: Sequence[_Entry]) -> boo
     """
     if run.start - earlier.end > _MAX_GAP:
         return False
-    own = entries[run.first_entry : run.end_entry]
-    if not any(isinstance(entry, tuple) for entry in own):
-        return True
     earlier_entries = entries[earlier.first_entry : earlier.end_entry]
-    return all(isinstance(entry, tuple) for entry in earlier_entries)
+    if all(isinstance(entry, tuple) for entry in earlier_entries):
+        return True
+    return all(isinstance(entry, str) for entry in entries[run.first_entry : run.end_entry])
 
 
 def _divided(
@@ -192,8 +188,10 @@ def _divided(
         else:
             reasons[-1] = entry
     first = 0
-    for why, after, end in zip(reasons, pieces, _piece_ends(before, pieces), strict=True):
-        yield RepairChange(start + first + 1, tuple(before[first:end]), tuple(after), why)
+    ends = _piece_ends(before, pieces)
+    for why, after, end in zip(reasons, pieces, ends, strict=True):
+        replaced = tuple(before[first:end])
+        yield RepairChange(start + first + 1, replaced, tuple(after), why)
         first = end
 
 
@@ -206,19 +204,19 @@ def _piece_ends(before: Sequence[str], pieces: Sequence[Sequence[str]]) -> list[
     # Maps each possible end of the pieces so far to the best score and the ends of these pieces.
     best: dict[int, tuple[float, list[int]]] = {0: (0, [])}
     for number, piece in enumerate(pieces):
-        extended: dict[int, tuple[float, list[int]]] = {}
-        for start, (score, ends) in best.items():
+        shorter = best
+        best = {}
+        for start, (score, ends) in shorter.items():
             for end in range(start, len(before) + 1):
                 total = score + sum(likeness[line][number] for line in range(start, end))
                 if not piece and start == end:
                     total -= 1
                 candidate = (total, [*ends, end])
-                extended[end] = max(extended.get(end, (-math.inf, [])), candidate)
-        best = extended
+                best[end] = max(best.get(end, candidate), candidate)
     return best[len(before)][1]
 
 
 def _likeness(line: str, piece: Sequence[str]) -> float:
     """Return how much a line is like the most similar line of a piece, from 0 to 1."""
-    ratios = [SequenceMatcher(None, line.strip(), other.strip()).ratio() for other in piece]
-    return max(ratios, default=0)
+    matchers = [SequenceMatcher(None, line.strip(), other.strip()) for other in piece]
+    return max((matcher.ratio() for matcher in matchers), default=0)
