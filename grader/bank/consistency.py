@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from grader import forms
-from grader.cases import size_expr
 from grader.cases.recipe import (
     FLOATS,
     RESERVED,
@@ -17,10 +15,11 @@ from grader.cases.recipe import (
     read_input,
     run_inputs,
 )
-from grader.forms import follow_up
-from grader.grading.kinds import registry
-from grader.model import mutants
+from grader.cases.size_expr import AmountError
+from grader.forms import follow_up, form_of
+from grader.grading.kinds.registry import kind_named
 from grader.model.errors import KeyPath, SpecError, SpecErrors, did_you_mean
+from grader.model.mutants import mutant_key
 from grader.model.question import Question
 from grader.model.spec import Check, NameReference, Part, Spec
 
@@ -219,7 +218,7 @@ class ConsistencyChecker:
 
     def _survivor_errors(self) -> SpecErrors:
         """Yield survivors that are listed twice."""
-        keys = [mutants.mutant_key(s.scope, s.was, s.becomes) for s in self._spec.survivors]
+        keys = [mutant_key(s.scope, s.was, s.becomes) for s in self._spec.survivors]
         for i, key in enumerate(keys):
             first = keys.index(key)
             if first < i:
@@ -232,7 +231,7 @@ class ConsistencyChecker:
         """Yield a missing interface, a repeated id, and faults of points and follow-ups."""
         spec = self._spec
         path: KeyPath = ("parts", p)
-        if p == 0 and not part.interface and not forms.form_of(spec).is_text:
+        if p == 0 and not part.interface and not form_of(spec).is_text:
             yield path, "expected the key 'interface', found none"
         if spec.part_ids[p] in spec.part_ids[:p]:
             yield (*path, "id"), f"expected each id once, found {spec.part_ids[p]!r} again"
@@ -241,7 +240,7 @@ class ConsistencyChecker:
             yield (*path, "checks"), text
         for i, check in enumerate(part.checks):
             judged = any(step.owner == "judge" for step in self._runs.get(check.run, ()))
-            if judged and registry.kind_named(check.kind).is_timed:
+            if judged and kind_named(check.kind).is_timed:
                 text = f"expected a run without steps of judge, found {check.run}"
                 yield (*path, "checks", i, "kind"), text
         yield from _shared_point_errors(part, path)
@@ -253,7 +252,7 @@ class ConsistencyChecker:
 
     def _position_errors(self, check: Check, path: KeyPath) -> SpecErrors:
         """Yield faults of a check that do not depend on its run: in its kind, id and needs."""
-        kind = registry.kind_named(check.kind)
+        kind = kind_named(check.kind)
         if kind.needs_torch and not self._spec.needs_torch:
             yield (*path, "kind"), f"{check.kind} needs torch in uses, found {self._spec.uses}"
         if kind.without_torch and self._spec.needs_torch:
@@ -349,7 +348,7 @@ class ConsistencyChecker:
                     text = f"gives no value for {input_name}, which '{step.text}' needs"
                     yield case_path, f"case {name} {text}"
             drawn = any(inputs[key].is_drawn for key in needed if key in inputs)
-            if registry.kind_named(check.kind).needs_drawn_inputs and not drawn:
+            if kind_named(check.kind).needs_drawn_inputs and not drawn:
                 text = f"expected inputs that are drawn, found only fixed ones in case {name}"
                 yield case_path, f"{text}: remembering the answer would be fast"
 
@@ -411,6 +410,6 @@ def _references(check: Check) -> tuple[list[NameReference], str]:
     try:
         for reference in check.referenced_names():
             references.append(reference)
-    except size_expr.AmountError as error:
+    except AmountError as error:
         return references, str(error)
     return references, ""

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from grader.bank.yaml_document import one_line
-from grader.cases import size_expr
+from grader.cases.size_expr import AmountError, evaluate_amount
 from grader.model.errors import KeyPath, SpecError, SpecErrors
 from grader.model.spec import Sets
 
@@ -120,8 +120,8 @@ class DrawnNumbers:
             return self._drawn[expression]
         try:
             without_entries = _ENTRY.sub(self._entry_as_number, expression)
-            value = size_expr.evaluate_amount(without_entries, self._drawn)
-        except (size_expr.AmountError, LookupError, TypeError):
+            value = evaluate_amount(without_entries, self._drawn)
+        except (AmountError, LookupError, TypeError):
             names = ", ".join(self._drawn)
             text = f"expected arithmetic over names of given ({names}), found {{{expression}}}"
             self._add_error(place, text)

@@ -29,8 +29,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from grader.bank import yaml_document
-from grader.bank.yaml_document import Document
+from grader.bank.yaml_document import Document, one_line, parse_yaml, shorten
 from grader.model.errors import BankError
 
 CELL_MARK = re.compile(r"# %%[ \t]*(.*?)[ \t]*")
@@ -64,14 +63,13 @@ def read_cells(data: bytes, path: Path) -> tuple[Document, list[ProgramCell]]:
     marks = [number for number, line in enumerate(lines) if CELL_MARK.fullmatch(line)]
     keys = _key_lines(lines, marks)
     strays = [
-        yaml_document.one_line(f"{path}:{number + 1}:1: {sentence}")
-        for number, sentence in _strays(lines, keys)
+        one_line(f"{path}:{number + 1}:1: {sentence}") for number, sentence in _strays(lines, keys)
     ]
     if strays:
         raise BankError(strays[0], problems=strays)
     if not marks:
         keys.append("{}")
-    document = yaml_document.parse_yaml("\n".join(keys).encode(), path)
+    document = parse_yaml("\n".join(keys).encode(), path)
     cells = []
     for number, end in pairwise([*marks, len(lines)]):
         name = cell_name(lines[number])
@@ -110,7 +108,7 @@ def _strays(lines: list[str], keys: list[str]) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(lines):
         if not keys[number] and (stray := _STRAY.match(line)):
             expected = "`# %% NAME`" if stray[1][0] == "%" else "keys right below the name"
-            yield number, f"expected {expected}, found {yaml_document.shorten(line)!r}"
+            yield number, f"expected {expected}, found {shorten(line)!r}"
 
 
 def cell_name(mark: str) -> str:

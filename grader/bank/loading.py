@@ -18,14 +18,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from grader import forms
-from grader.bank import consistency, idea_cells, yaml_document
+from grader.bank import consistency, idea_cells
 from grader.bank.bank_files import BankFiles
 from grader.bank.drawn_numbers import DrawnNumbers
 from grader.bank.validation_errors import validation_errors
-from grader.bank.yaml_document import Document, format_key_path
-from grader.cases import step_syntax
+from grader.bank.yaml_document import Document, format_key_path, parse_yaml
 from grader.cases.recipe import RESERVED, extended_cases, read_cases, run_inputs
+from grader.cases.step_syntax import StepError, parse_step
+from grader.forms import form_of
 from grader.grading.kinds import registry
 from grader.model.errors import BankError, KeyPath, SpecError, SpecErrors, did_you_mean
 from grader.model.limits import MAX_SOURCE
@@ -60,7 +60,7 @@ def load_from(bank: Path, question_id: str, seed: int = 0) -> Question:
     files = BankFiles(bank)
     spec_name = files.specs_by_id()[question_id]
     raw = _read_spec_file(files, spec_name)
-    document = yaml_document.parse_yaml(raw, files.display_path(spec_name))
+    document = parse_yaml(raw, files.display_path(spec_name))
     _refuse(document, _row_errors(document.data))
     numbers = DrawnNumbers(document.data, seed)
     data = numbers.fill_in(document.data) if numbers.sets else document.data
@@ -68,14 +68,14 @@ def load_from(bank: Path, question_id: str, seed: int = 0) -> Question:
 
     spec = _validate_spec(document, data)
     runs, step_errors = _parse_runs(spec)
-    form_errors = forms.form_of(spec).spec_errors(spec)
+    form_errors = form_of(spec).spec_errors(spec)
     _refuse(document, [*step_errors, *consistency.check_defaults(spec), *form_errors])
     _apply_defaults(spec, runs)
     _complete_checks(spec, runs)
     programs = _Programs(files, question_id, document, spec)
     cases, case_errors = read_cases(spec.cases)
     _refuse(document, [*programs.faults, *case_errors], programs.problems)
-    has_drawn_starter = bool(numbers.sets) and forms.form_of(spec).is_text
+    has_drawn_starter = bool(numbers.sets) and form_of(spec).is_text
     question = replace(
         _question_of(programs, numbers, runs, question_id),
         digest=_digest(raw, programs, b"" if has_drawn_starter else programs.starter),
@@ -203,8 +203,8 @@ def _parse_runs(spec: Spec) -> tuple[dict[str, tuple[Step, ...]], list[SpecError
         steps: list[Step] = []
         for i, text in enumerate(texts):
             try:
-                steps.append(step_syntax.parse_step(text, torch=spec.needs_torch))
-            except step_syntax.StepError as error:
+                steps.append(parse_step(text, torch=spec.needs_torch))
+            except StepError as error:
                 errors.append((spec.step_path(name, i), str(error)))
         runs[name] = tuple(steps)
     return runs, errors
@@ -272,7 +272,7 @@ class _Programs:
         self._question_id = question_id
         self._folder = f"drills/{question_id}"
         self._file_names = files.file_names(self._folder)
-        form = forms.form_of(spec)
+        form = form_of(spec)
         self.suffix = Path(form.file).suffix
         self.ideas: dict[str, Idea] = {}
         self.variants: dict[str, tuple[bytes, ...]] = {}

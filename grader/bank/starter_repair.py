@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from grader import forms
+from grader.forms import form_of
 from grader.model.question import Question
 
 _WHY = re.compile(r"\s*# why(?: (\d+))?: *(.*)")
@@ -46,7 +46,7 @@ def repair_changes(question: Question) -> tuple[RepairChange, ...]:
     if not question.repair:
         return ()
     repaired_lines = _explained_lines(question.repair)
-    if forms.form_of(question.spec).is_text:
+    if form_of(question.spec).is_text:
         return tuple(_answer_changes(repaired_lines))
     starter_lines = _lines(question.without_leading_blank_lines(question.starter))
     return tuple(_code_changes(starter_lines, repaired_lines))
@@ -54,7 +54,7 @@ def repair_changes(question: Question) -> tuple[RepairChange, ...]:
 
 def repaired_starter(question: Question, parts: int | None = None) -> bytes:
     """Return the starter with the changes of the first parts (default: all)."""
-    if parts is None or forms.form_of(question.spec).is_text:
+    if parts is None or form_of(question.spec).is_text:
         lines = [line for line, _ in _explained_lines(question.repair) if line is not None]
     else:
         lines = _lines(question.without_leading_blank_lines(question.starter))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator, default_rng
 
 from grader.cases.recipe import FLOATS, CaseRecipe, Recipe, shape_source_chain
 from grader.model.limits import MAX_CASE_ENTRIES
@@ -74,14 +75,12 @@ def _drawing_order(case: CaseRecipe) -> list[str]:
     return sorted(case.inputs, key=rank)
 
 
-def _rng(seed: int, case: str, name: str, draw_index: int) -> np.random.Generator:
+def _rng(seed: int, case: str, name: str, draw_index: int) -> Generator:
     text = f"{seed}/{case}/{name}/{draw_index}".encode()
-    return np.random.default_rng(int.from_bytes(hashlib.sha256(text).digest()[:16], "little"))
+    return default_rng(int.from_bytes(hashlib.sha256(text).digest()[:16], "little"))
 
 
-def _draw_array(
-    recipe: Recipe, case: CaseRecipe, shape: Shape | None, rng: np.random.Generator
-) -> Array:
+def _draw_array(recipe: Recipe, case: CaseRecipe, shape: Shape | None, rng: Generator) -> Array:
     if not shape and recipe.like and recipe.needs_axis:
         raise DrawError(f"{recipe.generator} needs at least one dimension; {recipe.like} has none")
     values = np.asarray(_generate(recipe, shape or (), rng), np.float64)
@@ -93,7 +92,7 @@ def _draw_array(
     return rounded
 
 
-def _modify(values: Array, recipe: Recipe, rng: np.random.Generator) -> Array:
+def _modify(values: Array, recipe: Recipe, rng: Generator) -> Array:
     """Apply the modifiers of an input in their documented order."""
     values = values * recipe.options.get("scale", 1)
     if "shift" in recipe.options:  # adding 0 would change -0.0
@@ -106,7 +105,7 @@ def _modify(values: Array, recipe: Recipe, rng: np.random.Generator) -> Array:
     return values
 
 
-def _generate(recipe: Recipe, shape: Shape, rng: np.random.Generator) -> Any:  # noqa: ANN401 an array
+def _generate(recipe: Recipe, shape: Shape, rng: Generator) -> Any:  # noqa: ANN401 an array
     """Return the values of an input before its modifiers are applied."""
     options = recipe.options
     match recipe.generator:
