@@ -126,9 +126,12 @@ class ConsistencyChecker:
         if question.driver is not None and not question.driver_functions:
             yield ("run",), "expected a step that calls driver.NAME, or no driver, found none"
         for run, steps in self._runs.items():
+            is_judging = False
             for i, step in enumerate(steps):
                 path = self._spec.step_path(run, i)
-                if step.owner != "judge" and any(before.owner == "judge" for before in steps[:i]):
+                if step.owner == "judge":
+                    is_judging = True
+                elif is_judging:
                     text = "expected the steps of judge last"
                     yield path, f"{text}, found {step.text!r} after one"
                 if step.owner in {"driver", "judge"} and question.driver is None:
@@ -205,8 +208,10 @@ class ConsistencyChecker:
         """Return True if a text reads as a number, and other cases give a number."""
         if not isinstance(literal, str) or not _NUMBER.fullmatch(literal):
             return False
-        others = [case.inputs[name] for case in self._cases.values() if name in case.inputs]
-        return any(isinstance(other.literal, int | float) for other in others)
+        for case in self._cases.values():
+            if name in case.inputs and isinstance(case.inputs[name].literal, int | float):
+                return True
+        return False
 
     def _starter_errors(self) -> SpecErrors:
         """Yield unknown ideas in `starter_holds`."""
@@ -218,9 +223,10 @@ class ConsistencyChecker:
 
     def _survivor_errors(self) -> SpecErrors:
         """Yield survivors that are listed twice."""
-        keys = [mutant_key(s.scope, s.was, s.becomes) for s in self._spec.survivors]
-        for i, key in enumerate(keys):
-            first = keys.index(key)
+        first_places: dict[tuple[str, str, str], int] = {}
+        for i, survivor in enumerate(self._spec.survivors):
+            key = mutant_key(survivor.scope, survivor.was, survivor.becomes)
+            first = first_places.setdefault(key, i)
             if first < i:
                 text = f"expected each mutant once, found that of survivors[{first}] again"
                 yield ("survivors", i), text
@@ -364,10 +370,13 @@ def _clause_errors(check: Check, path: KeyPath, clauses: int) -> SpecErrors:
 
 def _shared_point_errors(part: Part, path: KeyPath) -> SpecErrors:
     """Yield faults in the points of a part's checks."""
-    shares = {i: check.points for i, check in enumerate(part.checks) if check.points is not None}
-    for i, points in shares.items():
-        if part.checks[i].stretch:
-            text = f"expected no points of a stretch, found {points}"
+    shares: dict[int, int] = {}
+    for i, check in enumerate(part.checks):
+        if check.points is None:
+            continue
+        shares[i] = check.points
+        if check.stretch:
+            text = f"expected no points of a stretch, found {check.points}"
             yield (*path, "checks", i, "points"), text
     if not shares:
         return

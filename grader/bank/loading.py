@@ -11,7 +11,7 @@ import hashlib
 import math
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -106,7 +106,10 @@ def _read_spec_file(files: BankFiles, spec_name: str) -> bytes:
 def _refuse(document: Document, faults: Iterable[SpecError], more: Iterable[str] = ()) -> None:
     """Raise BankError if there are faults in the spec, or `more` problems in other files."""
     placed = [(source_key_path(path, document.data), text) for path, text in faults]
-    problems = (*document.to_bank_error(placed).problems, *more) if placed else tuple(more)
+    problems: list[str] = []
+    if placed:
+        problems += document.to_bank_error(placed).problems
+    problems += more
     if problems:
         raise BankError(problems[0], problems=problems)
 
@@ -156,23 +159,33 @@ def _question_of(
 def todo_places(name: str, data: bytes) -> list[str]:
     """Return the places of a file that are marked TODO, as `file:line`."""
     lines = enumerate(data.splitlines(), 1)
-    return [f"{name}:{number}" for number, line in lines for _ in _TODO.findall(line)]
+    places = []
+    for number, line in lines:
+        places += [f"{name}:{number}"] * len(_TODO.findall(line))
+    return places
 
 
 def _digest(spec: bytes, programs: _Programs, starter: bytes) -> str:
     """Return a hash of the spec and all programs."""
-    parts = [("spec", spec), ("starter", starter), ("reference", programs.reference)]
-    if programs.driver is not None:
-        parts.append(("driver", programs.driver))
-    if programs.repair:
-        parts.append(("repair", programs.repair))
-    for name, sources in sorted(programs.variants.items()):
-        parts += [(f"{name} {i}", source) for i, source in enumerate(sources)]
-    parts += [(f"accepted {name}", source) for name, source in sorted(programs.accepted.items())]
-    parts += [(f"helper {name}", source) for name, source in sorted(programs.helpers.items())]
     digest = hashlib.sha256()
-    for name, content in parts:
+
+    def add(name: str, content: bytes) -> None:
         digest.update(f"{name} {len(content)}\n".encode() + content)
+
+    add("spec", spec)
+    add("starter", starter)
+    add("reference", programs.reference)
+    if programs.driver is not None:
+        add("driver", programs.driver)
+    if programs.repair:
+        add("repair", programs.repair)
+    for name, sources in sorted(programs.variants.items()):
+        for i, source in enumerate(sources):
+            add(f"{name} {i}", source)
+    for name, source in sorted(programs.accepted.items()):
+        add(f"accepted {name}", source)
+    for name, source in sorted(programs.helpers.items()):
+        add(f"helper {name}", source)
     return digest.hexdigest()
 
 
@@ -197,7 +210,7 @@ def _row_errors(data: Mapping[str, Any]) -> SpecErrors:
 
 def _parse_runs(spec: Spec) -> tuple[dict[str, tuple[Step, ...]], list[SpecError]]:
     """Return the steps of every run, and the faults of steps that cannot be read."""
-    runs: dict[str, tuple[Step, ...]] = {}
+    runs = {}
     errors: list[SpecError] = []
     for name, texts in spec.runs.items():
         steps: list[Step] = []
@@ -212,10 +225,10 @@ def _parse_runs(spec: Spec) -> tuple[dict[str, tuple[Step, ...]], list[SpecError
 
 def _apply_defaults(spec: Spec, runs: Runs) -> None:
     """Put each default into the cases that lack it and give an input of a run that needs it."""
-    own_keys = {  # before any case is filled
-        name: {key for case in extended_cases(name, spec.cases) for key in spec.cases[case]}
-        for name in spec.cases
-    }
+    own_keys: dict[str, set[str]] = {}
+    for name in spec.cases:  # before any case is filled
+        written = [spec.cases[case] for case in extended_cases(name, spec.cases)]
+        own_keys[name] = set().union(*written)
     inputs_by_run = [run_inputs(run).keys() for run in runs.values()]
     for name, case in spec.cases.items():
         pending: list[str] = []
@@ -291,7 +304,9 @@ class _Programs:
             self.starter = form.starter(spec) or self._program("starter")
         has_driver = spec.code.driver or "driver.py" in self._file_names
         self.driver = self._program("driver") if has_driver else None
-        self.helpers = {name: self._helper(i, name) for i, name in enumerate(spec.helpers)}
+        self.helpers: dict[str, bytes] = {}
+        for i, name in enumerate(spec.helpers):
+            self.helpers[name] = self._helper(i, name)
 
     def unused_files(self) -> SpecErrors:
         """Yield files of the drill that the question does not use although they look like it."""
@@ -337,13 +352,9 @@ class _Programs:
         if claims:
             self.claim_problems = document.to_bank_error(claims).problems
         for name, idea in self.ideas.items():
-            programs, setting_faults = _with_settings(idea, sources[name])
-            self.variants[name] = tuple(programs)
-            faults += [((name, "parameters", *path), text) for path, text in setting_faults]
-            for word in sorted(set(_PARAMETER.findall(idea.feedback)) - idea.parameters.keys()):
-                parameters = ", ".join(idea.parameters) or "none"
-                text = f"expected a parameter {word} for {{{word}}}, found {parameters}"
-                faults.append(((name,), text))
+            self.variants[name] = tuple(_with_settings(idea, sources[name]))
+            for path, text in _parameter_errors(idea, sources[name]):
+                faults.append(((name, *path), text))
         if faults or key_faults:
             self.problems += document.to_bank_error([*faults, *key_faults]).problems
 
@@ -502,24 +513,31 @@ def _validate_keys(model: Any, keys: dict[str, Any]) -> tuple[dict[str, Any], li
         return {}, [(path[1:], text) for path, text in validation_errors(error, data, model)]
 
 
-def _with_settings(idea: Idea, sources: Iterable[bytes]) -> tuple[list[bytes], list[SpecError]]:
-    """Return every program with every setting of its parameters, assigned at its end."""
-    settings = idea.parameter_combinations
-    errors: list[SpecError] = []
-    if len(settings) > MAX_SETTINGS:
-        text = f"expected at most {MAX_SETTINGS} combinations of values"
-        errors.append(((), f"{text}, found {len(settings)}"))
-        settings = settings[:1]
-    programs = []
+def _parameter_errors(idea: Idea, sources: Sequence[bytes]) -> SpecErrors:
+    """Yield the faults in the parameters of an idea, and unknown ones in its feedback."""
+    path = ("parameters",)
+    count = len(idea.parameter_combinations)
+    if count > MAX_SETTINGS:
+        yield path, f"expected at most {MAX_SETTINGS} combinations of values, found {count}"
+    for name in idea.parameters:
+        assignment = re.compile(assignment_of(name).encode(), re.MULTILINE)
+        if not all(map(assignment.search, sources)):
+            text = f"expected {name} = ... at the left margin of every program, found none"
+            yield (*path, name), text
+    for name in sorted(set(_PARAMETER.findall(idea.feedback))):
+        if name not in idea.parameters:
+            known = ", ".join(idea.parameters) or "none"
+            yield (), f"expected a parameter {name} for {{{name}}}, found {known}"
+
+
+def _with_settings(idea: Idea, sources: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield every program with every setting of its parameters, assigned at its end."""
     for source in sources:
-        for parameter in idea.parameters:
-            if not re.search(assignment_of(parameter).encode(), source, re.MULTILINE):
-                text = f"expected {parameter} = ... at the left margin of every program"
-                errors.append(((parameter,), f"{text}, found none"))
-        for setting in settings:
-            assignments = [f"\n{key} = {_literal(value)}\n" for key, value in setting.items()]
-            programs.append(source + "".join(assignments).encode())
-    return programs, errors
+        for setting in idea.parameter_combinations[:MAX_SETTINGS]:
+            program = source
+            for name, value in setting.items():
+                program += f"\n{name} = {_literal(value)}\n".encode()
+            yield program
 
 
 def _literal(value: ParameterValue) -> str:
