@@ -353,8 +353,8 @@ class _Programs:
             self.claim_problems = document.to_bank_error(claims).problems
         for name, idea in self.ideas.items():
             self.variants[name] = tuple(_with_settings(idea, sources[name]))
-            for path, text in _parameter_errors(idea, sources[name]):
-                faults.append(((name, *path), text))
+            for keys, text in _parameter_errors(idea, sources[name]):
+                faults.append(((name, *keys), text))
         if faults or key_faults:
             self.problems += document.to_bank_error([*faults, *key_faults]).problems
 

@@ -57,19 +57,21 @@ def validation_errors(
     for detail in error.errors(include_url=False)[: 2 * MAX_YAML_PROBLEMS]:
         by_path.setdefault(_path_in_file(detail, data), []).append(detail)
     deepest = _without_shallow_branches(by_path)
-    known_keys = {
-        path: _known_keys(model, details[0]["loc"])
-        for path, details in deepest.items()
-        if details[0]["type"] == "extra_forbidden"
-    }
-    intended = {
-        (*path[:-1], closest_word(str(path[-1]), keys)) for path, keys in known_keys.items()
-    }
-    intended |= {("parts", 0, *path) for path in intended if len(path) == 1}
+    unknown_keys: dict[KeyPath, str] = {}  # a sentence on each
+    intended: set[KeyPath] = set()  # the keys of which these are misspellings
+    for path, details in deepest.items():
+        if details[0]["type"] == "extra_forbidden":
+            *parents, key = path
+            keys = _known_keys(model, details[0]["loc"])
+            unknown_keys[path] = _unknown_key_text(str(key), keys)
+            if near := closest_word(str(key), keys):
+                intended.add((*parents, near))
+                if not parents:
+                    intended.add(("parts", 0, near))
     faults: list[SpecError] = []
     for path, details in deepest.items():
-        if path in known_keys:
-            faults.append((path, _unknown_key_text(str(path[-1]), known_keys[path])))
+        if path in unknown_keys:
+            faults.append((path, unknown_keys[path]))
         elif path not in intended:
             faults.append((path, _wrong_value_text(path, details, model)))
     return faults

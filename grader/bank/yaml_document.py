@@ -54,12 +54,18 @@ for _name, _pattern, _first in (
     _Loader.add_implicit_resolver(f"{_KIND}{_name}", re.compile(rf"^({_pattern})$"), _first)
 
 
+Place = tuple[int, int]  # line and column, from 1
+
+
 class Position(NamedTuple):
     """Position of a key, or of a value without one, and the first line of its text."""
 
-    place: tuple[int, int]  # 1-based line and column
+    place: Place
     first_line: int  # of a block: the line below its mark
     style: str  # of a block scalar: | or >
+
+
+Positions = dict[KeyPath, Position]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ class Document:
 
     path: Path
     data: dict[str, Any]
-    positions: dict[KeyPath, Position]
+    positions: Positions
 
     def to_bank_error(self, faults: Iterable[SpecError], whole: str = "the question") -> BankError:
         """Return the error of the first fault in the file; all are listed with their places."""
@@ -99,7 +105,7 @@ class Document:
 class UnreadableYaml(yaml.YAMLError):
     """The file is not text or not a question, or uses YAML that a spec may not use."""
 
-    def __init__(self, text: str, place: tuple[int, int] = (1, 1)) -> None:
+    def __init__(self, text: str, place: Place = (1, 1)) -> None:
         """Store what is wrong, and the line and column."""
         super().__init__(text)
         self.place = place
@@ -120,7 +126,7 @@ def parse_yaml(raw: bytes, path: Path) -> Document:
             raise UnreadableYaml(
                 f"expected a mapping of keys such as 'title:', found {_root_in_words(root)}"
             )
-        positions: dict[KeyPath, Position] = {(): Position((1, 1), 1, "")}
+        positions: Positions = {(): Position((1, 1), 1, "")}
         return Document(path, _mapping(root, (), positions), positions)
     except UnreadableYaml as error:
         line, column = error.place
@@ -143,10 +149,12 @@ def read_head(data: bytes) -> dict[str, Any]:
     if the data is not YAML, none.
     """
     head: dict[str, Any] = {}
-    events = islice(yaml.parse(data.decode("utf-8", "ignore"), Loader=_Loader), MAX_HEAD_EVENTS)
+    text = data.decode("utf-8", "ignore")
+    events = islice(yaml.parse(text, Loader=_Loader), MAX_HEAD_EVENTS)
     try:
-        _stream, _document, root = next(events), next(events), next(events)
-        while isinstance(root, yaml.MappingStartEvent) and not _is_complete(head):
+        while not isinstance(event := next(events), yaml.NodeEvent):
+            pass  # the start of the stream and of the document
+        while isinstance(event, yaml.MappingStartEvent) and not _is_complete(head):
             key = str(_read_node(next(events), events))
             head[key] = _read_node(next(events), events)
     except StopIteration:
@@ -227,7 +235,8 @@ def _decoded(raw: bytes) -> str:
         raise UnreadableYaml(sentence, (line, 1)) from None
     if control := Reader.NON_PRINTABLE.search(text):
         start = control.start()
-        place = (text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
+        line = text.count("\n", 0, start) + 1
+        place = (line, start - text.rfind("\n", 0, start))
         codepoint = f"U+{ord(control.group()):04X}"
         raise UnreadableYaml(f"expected text without control characters, found {codepoint}", place)
     return text
@@ -272,7 +281,7 @@ def _likely_cause(error: yaml.MarkedYAMLError, line: str, column: int) -> str:
 def _value(
     node: yaml.Node,
     path: KeyPath,
-    positions: dict[KeyPath, Position],
+    positions: Positions,
     key: yaml.Node | None = None,
 ) -> Any:  # noqa: ANN401 any YAML value
     """Return the data of a node; add the positions of the node and of all nodes in it."""
@@ -290,13 +299,12 @@ def _value(
     if isinstance(node, yaml.MappingNode):
         return _mapping(node, path, positions)
     assert isinstance(node, yaml.SequenceNode)
-    _check_collection(node, [item for item in node.value if item.tag.endswith((":str", ":map"))])
+    counted = [item for item in node.value if item.tag.endswith((":str", ":map"))]
+    _check_collection(node, counted)
     return [_value(item, (*path, i), positions) for i, item in enumerate(node.value)]
 
 
-def _mapping(
-    node: yaml.MappingNode, path: KeyPath, positions: dict[KeyPath, Position]
-) -> dict[str, Any]:
+def _mapping(node: yaml.MappingNode, path: KeyPath, positions: Positions) -> dict[str, Any]:
     _check_collection(node, node.value)
     data: dict[str, Any] = {}
     for key_node, value_node in node.value:
@@ -354,6 +362,6 @@ def _refusal(node: yaml.Node, text: str) -> UnreadableYaml:
     return UnreadableYaml(f"expected {expected}, found {text}; put a text in quotes", _place(node))
 
 
-def _place(node: yaml.Node | yaml.Event) -> tuple[int, int]:
+def _place(node: yaml.Node | yaml.Event) -> Place:
     assert node.start_mark is not None
     return node.start_mark.line + 1, node.start_mark.column + 1
