@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import re
 import shlex
@@ -173,15 +174,18 @@ def find_question(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
         if bank_name not in banks_by_name:
             raise _unknown_bank(bank_name, question_id, list(banks_by_name))
         banks_by_name = {bank_name: banks_by_name[bank_name]}
-    names_by_id: dict[str, list[str]] = {}  # the names of the banks that have an id
+    ids: list[str] = []
+    names: list[str] = []  # of the banks that have the question
     unreadable: BankError | None = None
     for name, bank in banks_by_name.items():
         try:
-            for other_id in BankFiles(bank).specs_by_id():
-                names_by_id.setdefault(other_id, []).append(name)
+            bank_ids = BankFiles(bank).specs_by_id().keys()
         except BankError as error:
             unreadable = error
-    names = names_by_id.get(question_id, [])
+            continue
+        ids += bank_ids
+        if question_id in bank_ids:
+            names.append(name)
     if len(names) > 1:
         raise UsageError(
             f"expected a question that one bank holds, found {question_id!r} in {len(names)}",
@@ -192,7 +196,7 @@ def find_question(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
     if unreadable is not None:
         raise unreadable
     text = f"no question {asked or 'without a name'}"
-    if near := closest_word(question_id, names_by_id):
+    if near := closest_word(question_id, ids):
         raise UsageError(f"{text}; did you mean {bank_name}{slash}{near}?")
     raise UsageError(text, "Next: drill list")
 
@@ -237,14 +241,15 @@ def header(banks: Sequence[Path], asked: str) -> Header:
 
 def question_ids(banks: Sequence[Path]) -> list[str]:
     """Return every question as it can be typed: ID, or BANK/ID if two banks have it."""
-    return sorted(f"{prefix}{question_id}" for question_id, _, _, prefix in _all_questions(banks))
+    ids = [prefix + question_id for question_id, _, _, prefix in _all_questions(banks)]
+    return sorted(ids)
 
 
 def _all_questions(banks: Sequence[Path]) -> Iterator[tuple[str, BankFiles, str, str]]:
     """Yield every question: id, files, spec, and the prefix BANK/ if two banks have the id."""
     files_by_name = {name: BankFiles(bank) for name, bank in bank_names(banks).items()}
     specs = {name: files.specs_by_id() for name, files in files_by_name.items()}
-    counts = Counter(question_id for bank_specs in specs.values() for question_id in bank_specs)
+    counts = Counter(itertools.chain(*specs.values()))
     for name, files in files_by_name.items():
         for question_id, spec in specs[name].items():
             yield question_id, files, spec, f"{name}/" if counts[question_id] > 1 else ""

@@ -96,7 +96,7 @@ class ConsistencyChecker:
 
     def unused_cases(self) -> Iterator[KeyPath]:
         """Yield cases that no check uses and no case extends: a check may have lost one."""
-        used = {str(case.get("extends")) for case in self._spec.cases.values()}
+        used = {case.get("extends") for case in self._spec.cases.values()}
         for check in self._spec.checks:
             used.update(cases_of_check(check, self._runs[check.run], self._cases))
         for name in sorted(self._cases.keys() - used):
@@ -106,15 +106,13 @@ class ConsistencyChecker:
         """Yield unused cases that lack an input of a run: a row may have lost a cell."""
         for path in self.unused_cases():
             inputs = self._cases[str(path[1])].inputs.keys()
-            missing_by_run = {
-                run: run_inputs(steps).keys() - inputs
-                for run, steps in self._runs.items()
-                if run_inputs(steps).keys() & inputs
-            }
-            if not missing_by_run:
-                continue
-            run = min(missing_by_run, key=lambda run: len(missing_by_run[run]))
-            if missing := sorted(missing_by_run[run]):
+            missing_by_run = []
+            for run, steps in self._runs.items():
+                needed = run_inputs(steps).keys()
+                if needed & inputs:
+                    missing_by_run.append((run, sorted(needed - inputs)))
+            run, missing = min(missing_by_run, key=lambda item: len(item[1]), default=("", []))
+            if missing:
                 text = f"gives no {' and no '.join(missing)}, which the run {run} needs"
                 yield path, f"{text}, so that no check looks at it"
 
@@ -245,8 +243,8 @@ class ConsistencyChecker:
             text = "expected a check that decides, found none: no submission could fail this part"
             yield (*path, "checks"), text
         for i, check in enumerate(part.checks):
-            judged = any(step.owner == "judge" for step in self._runs.get(check.run, ()))
-            if judged and kind_named(check.kind).is_timed:
+            owners = {step.owner for step in self._runs.get(check.run, ())}
+            if "judge" in owners and kind_named(check.kind).is_timed:
                 text = f"expected a run without steps of judge, found {check.run}"
                 yield (*path, "checks", i, "kind"), text
         yield from _shared_point_errors(part, path)
@@ -289,10 +287,10 @@ class ConsistencyChecker:
         yield from self._check_case_errors(check, path, unknown_inputs, references)
         for reference in references:
             expected, names = self._names_for(reference, check)
-            runs = [
-                run for run, steps in self._runs.items() if reference.name in assigned_names(steps)
-            ]
-            hint = f"; say `run: {runs[0]}`, which gives it" if runs else ""
+            hint = ""
+            for run, steps in self._runs.items():
+                if not hint and reference.name in assigned_names(steps):
+                    hint = f"; say `run: {run}`, which gives it"
             key_path = (*path, *reference.path)
             yield from _unknown_word(key_path, expected, reference.name, names, hint)
         if missing := check.missing_configuration():
@@ -301,7 +299,7 @@ class ConsistencyChecker:
             yield (*path, *keys), text
 
     def _names_for(self, reference: NameReference, check: Check) -> tuple[str, Iterable[str]]:
-        """Return what a name in a check should stand for, in words, and the allowed names."""
+        """Return a noun phrase for the names allowed in a key of a check, and these names."""
         steps = self._runs[check.run]
         results = assigned_names(steps)
         inputs = run_inputs(steps)
@@ -313,10 +311,11 @@ class ConsistencyChecker:
             case "input or result":
                 return "an input or a result", {*results, *inputs}
             case "size":
-                cases = cases_of_check(check, steps, self._cases)
-                recipes = [self._cases[name] for name in cases if name in self._cases]
-                case_inputs = {name for recipe in recipes for name in recipe.inputs}
-                return "an input or a result", {*results, *case_inputs}
+                names = set(results)
+                for case in cases_of_check(check, steps, self._cases):
+                    if case in self._cases:
+                        names |= self._cases[case].inputs.keys()
+                return "an input or a result", names
             case "number":
                 return "a number", ()
             case "run":
