@@ -77,7 +77,8 @@ def _drawing_order(case: CaseRecipe) -> list[str]:
 
 def _rng(seed: int, case: str, name: str, draw_index: int) -> Generator:
     text = f"{seed}/{case}/{name}/{draw_index}".encode()
-    return default_rng(int.from_bytes(hashlib.sha256(text).digest()[:16], "little"))
+    digest = hashlib.sha256(text).digest()
+    return default_rng(int.from_bytes(digest[:16], "little"))
 
 
 def _draw_array(recipe: Recipe, case: CaseRecipe, shape: Shape | None, rng: Generator) -> Array:
@@ -140,6 +141,6 @@ def round_to_dtype(values: Array, dtype: str) -> Array:
         return np.asarray(values).astype(dtype)
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
     rounded = bits + 0x7FFF + ((bits >> 16) & 1)
-    is_finite = np.isfinite(values)
-    bits = np.where(is_finite, rounded & np.uint32(0xFFFF0000), bits).astype(np.uint32)
+    rounded &= np.uint32(0xFFFF0000)
+    bits = np.where(np.isfinite(values), rounded, bits).astype(np.uint32)
     return bits.view(np.float32)

@@ -33,30 +33,32 @@ def vary_case(
         reach: What may change: only values; sizes, dtype and layout; or scalars as well.
         layouts: The layouts that the question allows.
     """
-    inputs = dict(case.inputs)
+    varied = case
     if reach is Reach.VALUES or rng.random() < 0.25:
-        inputs = {name: with_small_integers(recipe) for name, recipe in inputs.items()}
-    if reach is Reach.VALUES:
+        inputs = {name: with_small_integers(recipe) for name, recipe in case.inputs.items()}
         varied = replace(case, inputs=inputs)
-        return None if varied == case else varied
+    if reach is not Reach.VALUES:
+        varied = with_side_lengths(varied, _choose_lengths(case, rng))
+        if reach is Reach.NUMBERS:
+            varied = _with_other_scalars(varied, cases, rng)
+        dtypes = {other.dtype for other in cases if other.inputs.keys() == case.inputs.keys()}
+        dtype = rng.choice([case.dtype, *sorted(dtypes)])
+        layout = case.layout
+        if layout == "contiguous" and not any(recipe.layout for recipe in varied.inputs.values()):
+            layout = rng.choice(["contiguous", "contiguous", *layouts])
+        varied = replace(varied, dtype=dtype, layout=layout)
+    return None if varied == case else varied
+
+
+def _choose_lengths(case: CaseRecipe, rng: random.Random) -> dict[int, int]:
+    """Return a new length for every side length that may change."""
     lengths = {}
     for length in sorted(variable_side_lengths(case)):
         shorter = max(1, length - 1)
         longer = length + 1
         new_length = rng.choice([1, 2, 3, shorter, longer, length])
         lengths[length] = min(new_length, max(length, MAX_RESIZED_SIDE))
-    inputs = {name: _resize(recipe, lengths) for name, recipe in inputs.items()}
-    if reach is Reach.NUMBERS:
-        for name, scalar in _choose_scalars(case, cases, rng).items():
-            inputs[name] = Recipe(None, scalar)
-    alike = [other for other in cases if other.inputs.keys() == case.inputs.keys()]
-    dtypes = {other.dtype for other in alike}
-    dtype = rng.choice([case.dtype, *sorted(dtypes)])
-    layout = case.layout
-    if layout == "contiguous" and not any(recipe.layout for recipe in inputs.values()):
-        layout = rng.choice(["contiguous", "contiguous", *layouts])
-    varied = replace(case, inputs=inputs, dtype=dtype, layout=layout)
-    return None if varied == case else varied
+    return lengths
 
 
 def resized_case(case: CaseRecipe, growth: int, *, fixed: int = 0) -> CaseRecipe | None:
@@ -75,8 +77,8 @@ def resized_case(case: CaseRecipe, growth: int, *, fixed: int = 0) -> CaseRecipe
                 return None
             entries += literal.size
             drawn = _drawn_like(recipe, literal)
-        lengths = [n if n <= fixed else n + growth for n in drawn.shape or ()]
-        inputs[name] = replace(drawn, shape=drawn.shape and tuple(lengths))
+        lengths = tuple(n if n <= fixed else n + growth for n in drawn.shape or ())
+        inputs[name] = replace(drawn, shape=drawn.shape and lengths)
     return replace(case, inputs=inputs) if entries else None
 
 
@@ -117,7 +119,10 @@ def with_small_integers(recipe: Recipe) -> Recipe:
 
 def format_inputs(case: CaseRecipe, names: Collection[str]) -> list[str]:
     """Return the inputs of a case as lines of YAML, as a spec has them."""
-    values = {name: _to_yaml(case.inputs[name]) for name in case.inputs if name in names}
+    values = {}
+    for name, recipe in case.inputs.items():
+        if name in names:
+            values[name] = _to_yaml(recipe)
     if case.dtype != "float64":
         values["dtype"] = case.dtype
     if case.layout != "contiguous":
@@ -158,26 +163,26 @@ def _resize(recipe: Recipe, lengths: Mapping[int, int]) -> Recipe:
     is_class = recipe.generator == "integers" and _has_integer_dtype(recipe)
     if is_class and isinstance(last_class, int) and last_class + 1 in lengths:
         options["to"] = max(options.get("from", 0), lengths[last_class + 1] - 1)
-    shape = recipe.shape and tuple(lengths.get(length, length) for length in recipe.shape)
-    return replace(recipe, shape=shape, options=options)
+    shape = tuple(lengths.get(length, length) for length in recipe.shape or ())
+    return replace(recipe, shape=recipe.shape and shape, options=options)
 
 
 def _has_integer_dtype(recipe: Recipe) -> bool:
     return recipe.dtype not in (None, *FLOATS)
 
 
-def _choose_scalars(
+def _with_other_scalars(
     case: CaseRecipe, others: Sequence[CaseRecipe], rng: random.Random
-) -> Mapping[str, Any]:
-    """Return the scalars of a random case, sometimes with one of them changed a little.
+) -> CaseRecipe:
+    """Return a case with the scalars of a random case, sometimes with one of them changed a little.
 
     Scalars belong together (a padding and its kernel), so all come from one case.  If the case has
     an array of integers, no scalar changes, because the integers may depend on the scalars.
     """
     if any(recipe.is_array and _has_integer_dtype(recipe) for recipe in case.inputs.values()):
-        return {}
-    names = _scalar_literals(case).keys()
-    donors = [_scalar_literals(other) for other in others]
+        return case
+    names = _scalars(case).keys()
+    donors = [_scalars(other) for other in others]
     donors = [donor for donor in donors if donor.keys() >= names]
     donor = rng.choice(donors)
     scalars = {name: donor[name] for name in names}
@@ -186,20 +191,24 @@ def _choose_scalars(
         name = rng.choice(numbers)
         examples = [donor[name] for donor in donors if is_number(donor[name])]
         scalars[name] = _nearby(scalars[name], examples, rng)
-    return scalars
+    inputs = dict(case.inputs)
+    for name, scalar in scalars.items():
+        inputs[name] = Recipe(None, scalar)
+    return replace(case, inputs=inputs)
 
 
-def _scalar_literals(case: CaseRecipe) -> dict[str, Any]:
-    """Return the scalars of a case."""
+def _scalars(case: CaseRecipe) -> dict[str, Any]:
     return {name: recipe.literal for name, recipe in case.inputs.items() if not recipe.is_array}
 
 
 def _nearby(value: float, examples: Sequence[float], rng: random.Random) -> float:
     """Return a number near `value`, between the least and the largest example."""
+    least = min(examples)
+    largest = max(examples)
     near = rng.choice([value - 1, value + 1, rng.choice(examples)])
     if type(value) is float:
-        near = rng.uniform(min(examples), max(examples))
-    return min(max(near, min(examples)), max(examples))
+        near = rng.uniform(least, largest)
+    return min(max(near, least), largest)
 
 
 def _to_yaml(recipe: Recipe) -> Any:  # noqa: ANN401 any YAML value
@@ -212,5 +221,7 @@ def _to_yaml(recipe: Recipe) -> Any:  # noqa: ANN401 any YAML value
         return recipe.literal
     if recipe.generator == "array":
         return {"array": recipe.literal, **options} if options else recipe.literal
-    shape = list(recipe.shape or ()) if recipe.like is None else f"like {recipe.like}"
+    shape: object = f"like {recipe.like}"
+    if recipe.like is None:
+        shape = list(recipe.shape or ())
     return {recipe.generator: shape, **options}
