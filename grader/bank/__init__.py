@@ -45,9 +45,9 @@ def load(banks: Sequence[Path], asked: str, seed: int = 0) -> Question:
         UsageError: no bank has it (the message suggests the nearest), or two have it.
         BankError: it is broken; the error lists every fault with file:line:column.
     """
-    from grader.bank.loading import load_from  # YAML and pydantic only when needed
+    from grader.bank.loading import read_question  # YAML and pydantic only when needed
 
-    return load_from(*find_question(banks, asked), seed)
+    return read_question(*find_question(banks, asked), seed)
 
 
 def builtin() -> Path:

@@ -50,7 +50,7 @@ _PARAMETER = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")  # in feedback
 Runs = Mapping[str, tuple[Step, ...]]
 
 
-def load_from(bank: Path, question_id: str, seed: int = 0) -> Question:
+def read_question(bank: Path, question_id: str, seed: int = 0) -> Question:
     """Load a question of a bank that has it, with the numbers that a seed draws.
 
     Raises:
@@ -106,10 +106,7 @@ def _read_spec_file(files: BankFiles, spec_name: str) -> bytes:
 def _refuse(document: Document, faults: Iterable[SpecError], more: Iterable[str] = ()) -> None:
     """Raise BankError if there are faults in the spec, or `more` problems in other files."""
     placed = [(source_key_path(path, document.data), text) for path, text in faults]
-    problems: list[str] = []
-    if placed:
-        problems += document.to_bank_error(placed).problems
-    problems += more
+    problems = [*document.problems(placed), *more]
     if problems:
         raise BankError(problems[0], problems=problems)
 
@@ -277,7 +274,7 @@ class _Programs:
     def __init__(self, files: BankFiles, question_id: str, document: Document, spec: Spec) -> None:
         self.faults: list[SpecError] = []
         self.problems: list[str] = []  # in files of several programs
-        self.claim_problems: tuple[str, ...] = ()  # unknown checks that ideas claim
+        self.claim_problems: list[str] = []  # unknown checks that ideas claim
         self.todos: list[str] = []  # in the files
         self.files = files
         self.document = document
@@ -348,33 +345,28 @@ class _Programs:
                 faults.append((path, f"{text}, found some here"))
             sources.setdefault(name, []).append(cell.source)
         self.ideas, key_faults = _validate_keys(_Ideas, written)
-        claims = self._claim_errors()
-        if claims:
-            self.claim_problems = document.to_bank_error(claims).problems
+        self.claim_problems = document.problems(self._claim_errors())
         for name, idea in self.ideas.items():
             self.variants[name] = tuple(_with_settings(idea, sources[name]))
             for keys, text in _parameter_errors(idea, sources[name]):
                 faults.append(((name, *keys), text))
-        if faults or key_faults:
-            self.problems += document.to_bank_error([*faults, *key_faults]).problems
+        self.problems += document.problems([*faults, *key_faults])
 
-    def _claim_errors(self) -> list[SpecError]:
-        """Return the unknown checks in `killed_by`, each at the first idea that names it."""
+    def _claim_errors(self) -> SpecErrors:
+        """Yield the unknown checks in `killed_by`, each at the first idea that names it."""
         check_ids = [check.id for check in self.spec.checks]
         ideas_by_unknown_id: dict[str, list[str]] = {}
         for name, idea in self.ideas.items():
             for check_id in idea.killed_by:
                 if check_id not in check_ids:
                     ideas_by_unknown_id.setdefault(check_id, []).append(name)
-        errors: list[SpecError] = []
         for check_id, names in ideas_by_unknown_id.items():
             count = f" in {len(names)} ideas" if len(names) > 1 else ""
             hint = did_you_mean(check_id, check_ids)
             if "," in check_id:
                 hint = f"; several are [{check_id}]"
             text = f"expected the id of a check, found {check_id!r}{count}{hint}"
-            errors.append(((names[0], "killed_by"), text))
-        return errors
+            yield (names[0], "killed_by"), text
 
     def _read_accepted(self) -> None:
         """Read the right solutions in other styles."""
@@ -388,8 +380,7 @@ class _Programs:
                 faults.append(((name, "part"), text))
             self.accepted_until_part[name] = solution.part or parts
         self.accepted = {cell.name: cell.source for cell in cells}
-        if faults:
-            self.problems += document.to_bank_error(faults).problems
+        self.problems += document.problems(faults)
 
     def _read_cells(self, name: str, suffix: str) -> tuple[Document, list[idea_cells.ProgramCell]]:
         """Return the programs in `code.NAME` of the spec, or in a file, if there is one."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,19 +77,21 @@ class Document:
     data: dict[str, Any]
     positions: Positions
 
-    def to_bank_error(self, faults: Iterable[SpecError], whole: str = "the question") -> BankError:
-        """Return the error of the first fault in the file; all are listed with their places."""
-        placed = [
-            (self.nearest_path(path), text) for path, text in islice(faults, MAX_YAML_PROBLEMS)
-        ]
-        placed.sort(key=lambda fault: self.positions[fault[0]].place)
-        problems = [
-            one_line(
-                f"{self.path}:{self.place_text(path)}: {format_key_path(path) or whole}: {text}"
-            )
-            for path, text in placed
-        ]
-        return BankError(problems[0], problems=tuple(dict.fromkeys(problems)))
+    def to_bank_error(self, faults: Iterable[SpecError], whole: str) -> BankError:
+        """Return the error of the first fault in the file; all are listed."""
+        problems = self.problems(faults, whole)
+        return BankError(problems[0], problems=problems)
+
+    def problems(self, faults: Iterable[SpecError], whole: str = "the question") -> list[str]:
+        """Return a line on each fault, with its place, from top to bottom."""
+        placed = []
+        for path, text in islice(faults, MAX_YAML_PROBLEMS):
+            nearest = self.nearest_path(path)
+            key = format_key_path(nearest) or whole
+            line = one_line(f"{self.path}:{self.place_text(nearest)}: {key}: {text}")
+            placed.append((self.positions[nearest].place, line))
+        placed.sort(key=itemgetter(0))
+        return list(dict.fromkeys(line for _, line in placed))
 
     def nearest_path(self, path: KeyPath) -> KeyPath:
         """Return the path, or the longest beginning of it that the file has."""

@@ -40,12 +40,12 @@ def test_a_document_remembers_where_keys_and_entries_stand() -> None:
 def test_faults_stand_in_the_order_of_the_file_each_once_and_in_one_line() -> None:
     doc = read("a: {b: [1, 2]}\nc: 3\n")
     faults = [(("c",), "last"), (("a", "b", 1), "x\n" * 400), ((), "first"), (("c", "d"), "last")]
-    first, second, third = doc.to_bank_error(iter(faults), "the class").problems
+    first, second, third = doc.problems(iter(faults), "the class")
     assert (first, third) == ("q.yaml:1:1: the class: first", "q.yaml:2:1: c: last")
     assert second.startswith("q.yaml:1:12: a.b[1]: x\\nx\\nx")
     assert second.isprintable()
     assert len(second) < 1000
-    assert len(doc.to_bank_error(((), str(n)) for n in range(10**9)).problems) == MAX_YAML_PROBLEMS
+    assert len(doc.problems(((), str(n)) for n in range(10**9))) == MAX_YAML_PROBLEMS
 
 
 @pytest.mark.parametrize(
