@@ -118,12 +118,8 @@ def _rounding_rule(spec: Spec) -> str:
     allowed = [tolerance for tolerance in tolerances if tolerance is not None]
     if not allowed or len(allowed) < len(tolerances):
         return "Do not round: an answer has to be exact."
-    tightest = min(allowed, key=_widths)
+    tightest = min(allowed, key=lambda width: (width.relative or 0, width.absolute or 0))
     return f"You may round: an answer may be {tightest.allowed_in_words}."
-
-
-def _widths(tolerance: Tolerance) -> tuple[float, float]:
-    return tolerance.relative or 0, tolerance.absolute or 0
 
 
 def _answers_by_function(question: Question) -> dict[str, list[str]]:

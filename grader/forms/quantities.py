@@ -160,7 +160,7 @@ class ParsedQuantity(NamedTuple):
 class _Token(NamedTuple):
     """A number, a sign, or a unit."""
 
-    kind: str  # "number", "unit", "unit of sum" or the sign
+    kind: str  # "number", "unit", "unit of sum", "end" or the sign
     column: int
     value: float = 0.0  # of a unit: its factor
     base: str = ""  # of a unit: its base unit; "" for a multiple such as k
@@ -203,7 +203,7 @@ def read_quantity(text: str, requested: RequestedQuantity) -> ParsedQuantity:
     if too_long or (requested.is_literal and not _LITERAL.fullmatch(text)):
         raise UnreadableAnswer(f"{requested.expected_form}, found {text.strip()[:40]!r:.60}")
     text = _LEADING_DASH.sub(r"\1-", text.translate(_SAME))
-    text = _ABOUT.sub(_to_blanks, text)
+    text = _ABOUT.sub(lambda word: " " * len(word[0]), text)  # columns stay the same
     *other_sides, answer = _sides(text, requested)
     for side in other_sides:
         if not _agrees_with_answer(side, answer):
@@ -212,11 +212,6 @@ def read_quantity(text: str, requested: RequestedQuantity) -> ParsedQuantity:
                 f"two numbers in {equation:.60} are not equal; write one of them"
             )
     return answer
-
-
-def _to_blanks(word: re.Match[str]) -> str:
-    """Return as many blanks as a word has letters, so that columns stay right."""
-    return " " * len(word[0])
 
 
 def _sides(text: str, requested: RequestedQuantity) -> list[ParsedQuantity]:
@@ -254,16 +249,17 @@ def _parse_amount(text: str, requested: RequestedQuantity) -> ParsedQuantity:
         raise UnreadableAnswer(
             f"{numbers[0].strip():.40} may be two numbers; write one, and a minus between spaces"
         )
-    tokens, end = _tokenize(text, requested)
+    tokens = _tokenize(text, requested)
+    end = tokens[-1].column
     units = [token for token in tokens if token.base]
     size = 1.0
-    if len(units) == 1 and tokens[-1] is units[0]:  # 2 * 3 / 4 GB
+    if len(units) == 1 and tokens[-2] is units[0]:  # 2 * 3 / 4 GB
         size = units[0].value
-        tokens[-1] = units[0]._replace(kind="unit of sum")
+        tokens[-2] = units[0]._replace(kind="unit of sum")
     scales = PHYSICAL_SCALES if requested.any_noun else DIMENSION_SCALES
     try:
-        value = _Arithmetic(text, end, tokens, requested, scales={}).result()
-        scaled = _Arithmetic(text, end, tokens, requested, scales).result()
+        value = _calculate(text, tokens, requested.expected_form, {})
+        scaled = _calculate(text, tokens, requested.expected_form, scales)
         scaled_answer = value * scales[requested.unit]
     except (ArithmeticError, TypeError, ValueError):  # TypeError: a root of a negative number
         raise UnreadableAnswer(f"{text.strip()[:40]} is no number") from None
@@ -292,8 +288,8 @@ def _last_digit(tokens: list[_Token], value: float) -> float:
 # -- tokens ---------------------------------------------------------------------------------------
 
 
-def _tokenize(text: str, requested: RequestedQuantity) -> tuple[list[_Token], int]:
-    """Return the tokens at the start of a text, without remarks, and where they end."""
+def _tokenize(text: str, requested: RequestedQuantity) -> list[_Token]:
+    """Return the tokens at the start of a text, without remarks, and one for their end."""
     tokens: list[_Token] = []
     column = len(text) - len(text.lstrip())
     while column < len(text):
@@ -317,7 +313,7 @@ def _tokenize(text: str, requested: RequestedQuantity) -> tuple[list[_Token], in
         else:
             break
         column = len(text) - len(text[end:].lstrip())
-    return tokens, column
+    return [*tokens, _Token("end", column)]
 
 
 def _match_remark(
@@ -362,59 +358,46 @@ def _number_or_sign(match: re.Match[str]) -> list[_Token]:
 # -- arithmetic -----------------------------------------------------------------------------------
 
 
-class _Arithmetic:
-    """Calculation over tokens, by precedence."""
+def _calculate(
+    text: str, tokens: list[_Token], expected_form: str, scales: Mapping[str, float]
+) -> float:
+    """Return the value of all tokens, with every unit multiplied by its scale."""
+    pending = tokens[::-1]
 
-    def __init__(
-        self,
-        text: str,
-        end: int,
-        tokens: list[_Token],
-        requested: RequestedQuantity,
-        scales: Mapping[str, float],
-    ) -> None:
-        """Prepare the tokens, which end at a column; `scales` multiplies base units."""
-        self.text = text
-        self.expected_form = requested.expected_form
-        self.scales = scales
-        self.pending = [_Token("end", end), *reversed(tokens)]
-
-    def result(self) -> float:
-        """Return the value of all tokens."""
-        value = self.evaluate(0)
-        token = self.pending[-1]
-        if token.kind != "end":
-            word = self.text[token.column :].split()[0]
-            hint = "; write * for a product" if token.kind == "(" else ""
-            raise UnreadableAnswer(f"did not expect {word:.20} here{hint}", column=token.column)
-        return float(value)
-
-    def evaluate(self, min_precedence: int) -> float:
+    def evaluate(min_precedence: int) -> float:
         """Return the value up to the next operation below a precedence."""
-        token = self.pending.pop()
+        token = pending.pop()
         column = token.column
         if token.kind == "number":
             value = token.value
         elif token.kind == "+":
-            value = self.evaluate(_SIGN_PRECEDENCE)
+            value = evaluate(_SIGN_PRECEDENCE)
         elif token.kind == "-":
-            value = -self.evaluate(_SIGN_PRECEDENCE)
+            value = -evaluate(_SIGN_PRECEDENCE)
         elif token.kind == "(":
-            value = self.evaluate(1)
-            if self.pending.pop().kind != ")":
+            value = evaluate(1)
+            if pending.pop().kind != ")":
                 raise UnreadableAnswer("expected ) after what ( began", column=column)
         else:
-            rest = self.text[column:].strip()[:40]
-            raise UnreadableAnswer(f"{self.expected_form}, found {rest!r:.60}", column=column)
-        while (precedence := _PRECEDENCE.get(self.pending[-1].kind, -1)) >= min_precedence:
-            token = self.pending.pop()
+            rest = text[column:].strip()[:40]
+            raise UnreadableAnswer(f"{expected_form}, found {rest!r:.60}", column=column)
+        while (precedence := _PRECEDENCE.get(pending[-1].kind, -1)) >= min_precedence:
+            token = pending.pop()
             if token.kind in {"unit", "unit of sum"}:
-                value *= token.value * self.scales.get(token.base, 1.0)
+                value *= token.value * scales.get(token.base, 1.0)
             else:
                 # A power binds to the right: 2**3**2 is 2**9.
                 right_precedence = precedence if token.kind == "**" else precedence + 1
-                value = _OPERATIONS[token.kind](value, self.evaluate(right_precedence))
+                value = _OPERATIONS[token.kind](value, evaluate(right_precedence))
         return value
+
+    value = evaluate(0)
+    token = pending[-1]
+    if token.kind != "end":
+        word = text[token.column :].split()[0]
+        hint = "; write * for a product" if token.kind == "(" else ""
+        raise UnreadableAnswer(f"did not expect {word:.20} here{hint}", column=token.column)
+    return float(value)
 
 
 # -- units ----------------------------------------------------------------------------------------
@@ -430,7 +413,7 @@ def _wrong_unit(rest: str, requested: RequestedQuantity, column: int) -> Unreada
     first = re.split(r"[*(,;]|(?<!per)\s+(?!per\b)", rest)[0]
     description, names = UNITS[requested.unit]
     *others, last = (name for name in names if name)
-    choices = f"{', '.join(others)} or {last}" if others else last
+    choices = " or ".join(filter(None, [", ".join(others), last]))
     if requested.unit == "1":
         sentence = f"is {description}: write it without {first[:20]}"
     elif find_unit("/".join(_PER.split(first))):
