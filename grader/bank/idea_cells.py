@@ -96,11 +96,9 @@ def _key_lines(lines: list[str], marks: list[int]) -> list[str]:
     return keys
 
 
-def _strays(lines: list[str], keys: list[str]) -> Iterator[tuple[int, str]]:
+def _strays(lines: list[str], marks: list[int], keys: list[str]) -> Iterator[tuple[int, str]]:
     """Yield code above the first name, and comments that are nearly a name or a key."""
-    first = 0
-    while first < len(keys) and not keys[first]:
-        first += 1
+    first = min(marks, default=len(lines))
     above = "".join(f"{line}\n" for line in lines[:first])
     plain = _NO_CODE.match(above).end()  # type: ignore[union-attr]
     if plain < len(above):
@@ -135,8 +133,10 @@ def layer_over(reference: bytes, idea: bytes) -> bytes:
     lines = reference.decode().splitlines()
     idea_lines = idea.decode().splitlines()
     statements = ast.parse(reference).body
-    imports = [node.end_lineno or 0 for node in statements if isinstance(node, IMPORTS)]
-    last_import = max(imports, default=0)
+    last_import = 0
+    for node in statements:
+        if isinstance(node, IMPORTS):
+            last_import = _line_range(node)[1]
     inserted: dict[int, list[str]] = {last_import: []}  # by the line that they follow
     removed: set[int] = set()
     appended: list[str] = []
@@ -150,7 +150,8 @@ def layer_over(reference: bytes, idea: bytes) -> bytes:
         if isinstance(node, IMPORTS):
             inserted[last_import] += [line for line in written if line not in lines]
         elif places:
-            inserted.setdefault(_line_range(places[-1])[1], []).extend(written)
+            _, last_line = _line_range(places[-1])
+            inserted.setdefault(last_line, []).extend(written)
             for place in places:
                 if _replaced_names(node).issuperset(bound_names(place)):
                     removed.update(range(*_line_range(place)))
@@ -173,8 +174,9 @@ def _replaced_names(node: ast.stmt) -> frozenset[str]:
     names = frozenset(bound_names(node))
     if isinstance(node, _BLOCKS):
         return names
-    is_new = isinstance(node, ast.Assign | ast.AnnAssign) and names.isdisjoint(names_read(node))
-    return names if is_new else frozenset()
+    if isinstance(node, ast.Assign | ast.AnnAssign) and names.isdisjoint(names_read(node)):
+        return names
+    return frozenset()
 
 
 def names_read(*nodes: ast.AST) -> set[str]:
@@ -220,7 +222,8 @@ def bound_names(node: ast.AST) -> Iterator[str]:
         case ast.Name(ctx=ast.Store()):
             yield node.id
         case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
-            yield re.split(r"\W", ast.unparse(node.value), maxsplit=1)[0]
+            first_word, *_ = re.split(r"\W", ast.unparse(node.value))
+            yield first_word
     for child in children:
         yield from bound_names(child)
 
