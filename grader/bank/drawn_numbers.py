@@ -38,8 +38,11 @@ class DrawnNumbers:
             self.sets = TypeAdapter(Sets).validate_python(data.get("given", []))
         self.misplaced: list[SpecError] = []  # placeholders of the spec that cannot be filled
         self.problems: list[str] = []  # the same in files of programs
-        self.number = seed % (len(self.sets) or 1)
-        self._drawn: dict[str, Any] = self.sets[self.number] if self.sets else {}
+        self.set_index = 0
+        self._drawn: dict[str, Any] = {}
+        if self.sets:
+            self.set_index = seed % len(self.sets)
+            self._drawn = self.sets[self.set_index]
         self._used: set[str] = set()
 
     def spec_errors(self) -> SpecErrors:

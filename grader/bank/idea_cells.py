@@ -63,7 +63,8 @@ def read_cells(data: bytes, path: Path) -> tuple[Document, list[ProgramCell]]:
     marks = [number for number, line in enumerate(lines) if CELL_MARK.fullmatch(line)]
     keys = _key_lines(lines, marks)
     strays = [
-        one_line(f"{path}:{number + 1}:1: {sentence}") for number, sentence in _strays(lines, marks, keys)
+        one_line(f"{path}:{number + 1}:1: {sentence}")
+        for number, sentence in _strays(lines, marks, keys)
     ]
     if strays:
         raise BankError(strays[0], problems=strays)

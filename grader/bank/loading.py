@@ -148,7 +148,7 @@ def _question_of(
         accepted_until_part=programs.accepted_until_part,
         helpers=programs.helpers,
         repair=numbers.fill_in_answers(programs.repair, repair_path),
-        number_set=numbers.number,
+        number_set=numbers.set_index,
         spec_path=programs.document.path,
     )
 
@@ -398,7 +398,7 @@ class _Programs:
 
     def path_of(self, file: str) -> Path:
         """Return the file that has a program: the spec, or a file of the drill."""
-        is_inline = getattr(self.spec.code, file.partition(".")[0], "")
+        is_inline = getattr(self.spec.code, Path(file).stem, "")
         if is_inline:
             return self.document.path
         return self.files.display_path(f"{self._folder}/{file}")
@@ -458,7 +458,7 @@ class _Programs:
 
     def _read(self, file: str, key_path: KeyPath = (), instead: str = "") -> bytes:
         """Return the bytes of a file; `instead` is the key that may hold the code."""
-        path = self.files.display_path(f"{self._folder}/{file}")
+        path = self.path_of(file)
         try:
             data = self.files.read_file(f"{self._folder}/{file}")
         except OSError as error:
