@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from grader.cases.amounts import AmountError
 from grader.cases.recipe import (
     FLOATS,
     RESERVED,
@@ -15,7 +16,6 @@ from grader.cases.recipe import (
     read_input,
     run_inputs,
 )
-from grader.cases.size_expr import AmountError
 from grader.forms import follow_up, form_of
 from grader.grading.kinds.registry import kind_named
 from grader.model.errors import KeyPath, SpecError, SpecErrors, did_you_mean

@@ -1,8 +1,8 @@
 """Draw a set of numbers from `given`, and fill it into the texts and cases of a question.
 
-A *placeholder* is `{name}`, `{list[0]}` or arithmetic, `{2 * layers / 1e9:.1f}`, as `size_expr`
-reads it.  It becomes text.  If it is the whole value of a key in a case, it becomes a number, or
-another value of the set, instead of text.
+A *placeholder* is `{name}`, `{list[0]}` or arithmetic, `{2 * layers / 1e9:.1f}`, which
+`cases.amounts` reads.  It becomes text.  If it is the whole value of a key in a case, it becomes a
+number, or another value of the set, instead of text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from grader.bank.yaml_document import one_line
-from grader.cases.size_expr import AmountError, evaluate_amount
+from grader.cases.amounts import AmountError, evaluate_amount
 from grader.model.errors import KeyPath, SpecError, SpecErrors
 from grader.model.spec import Sets
 

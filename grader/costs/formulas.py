@@ -2,7 +2,7 @@
 
 A formula is arithmetic over integers and names: `2 * tokens * width`, with + - * // %, `min`, `max`
 and `divisor`.  No value in it is ever negative.  Integers have any length, and no count is rounded.
-(`cases.size_expr`, which reads amounts of a spec, computes in floats.)
+(`cases.amounts`, which reads amounts of a spec, computes in floats.)
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ FormulaWord = Literal["exp", "log", "sum", "d"]
 Seconds = Annotated[float, Field(gt=0, le=GRADE_SECONDS)]
 Points = Annotated[int, Field(gt=0, le=100)]
 ParameterValue = bool | int | float | str | None
-Amount = str | int | float  # arithmetic over sizes; `grader.cases.size_expr` reads it
+Amount = str | int | float  # arithmetic over sizes; `grader.cases.amounts` reads it
 PART_KEYS = ("minutes", "prompt", "interface", "contract", "checks", "hints", "follow_ups")
 
 

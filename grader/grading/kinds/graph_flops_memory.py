@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from grader.cases import size_expr
+from grader.cases import amounts
 from grader.grading.kinds.base import CaseFinding, CaseTrial, Check, CheckResult, api
 from grader.grading.kinds.state_and_peak import BudgetedKind, CountedKind, Quantity
 from grader.model.number_format import format_number, format_ratio
@@ -142,7 +142,7 @@ class MemoryCheck(Check):
         if self.against is not None:
             yield NameReference(("against",), self.against, "run")
         name_kind: Literal["size", "number"] = "size" if self.against is None else "number"
-        for name in sorted(size_expr.names_in_amount(self.at_most)):
+        for name in sorted(amounts.names_in_amount(self.at_most)):
             yield NameReference(("at_most",), name, name_kind)
 
 
@@ -180,7 +180,7 @@ class MemoryKind(BudgetedKind[MemoryCheck]):
         check = trial.check
         if check.against is None:
             return super().max_count(trial)
-        multiple = size_expr.evaluate_amount(check.at_most, {})
+        multiple = amounts.evaluate_amount(check.at_most, {})
         return multiple * self.baseline(trial, check.against)
 
     def pass_phrase(self, check: MemoryCheck) -> str:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import ClassVar, Literal, NamedTuple, TypeVar
 
-from grader.cases import size_expr
+from grader.cases import amounts
 from grader.cases.recipe import steps_producing
 from grader.grading.kinds.base import CaseFinding, CaseTrial, Check, Count, K, Kind, api
 from grader.model.number_format import format_bytes, format_ratio
@@ -132,7 +132,7 @@ class BudgetCheck(Check):
 
     def referenced_names(self) -> Iterator[NameReference]:
         yield from super().referenced_names()
-        for name in sorted(size_expr.names_in_amount(self.at_most)):
+        for name in sorted(amounts.names_in_amount(self.at_most)):
             yield NameReference(("at_most",), name, "size")
 
 
@@ -160,8 +160,8 @@ class BudgetedKind(CountedKind[B]):
             values[name] = api.Tensor(value, dtype) if isinstance(value, api.np.ndarray) else value
         sizes = {name: _sizes(value) for name, value in values.items()}
         try:
-            return size_expr.evaluate_amount(vars(trial.check)["at_most"], sizes)
-        except size_expr.AmountError as error:
+            return amounts.evaluate_amount(vars(trial.check)["at_most"], sizes)
+        except amounts.AmountError as error:
             raise api.BankProgramError(f"{trial.check.id}: {error}") from None
 
     def assess(self, trial: CaseTrial[B], measured: api.Measured) -> CaseFinding:

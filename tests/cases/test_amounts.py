@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.cases.size_expr import AmountError, evaluate_amount, names_in_amount
+from grader.cases.amounts import AmountError, evaluate_amount, names_in_amount
 
 KNOWN: dict[str, Any] = {
     "x": np.zeros((2, 5), np.float32),
