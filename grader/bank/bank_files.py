@@ -72,7 +72,7 @@ class BankFiles:
     def file_names(self, folder: str) -> list[str]:
         """Return the names of the files directly in a folder; none if it does not exist."""
         try:
-            return [] if self.is_one_file else sorted(os.listdir(self._inside(folder)))  # noqa: PTH208
+            return sorted(os.listdir(self._inside(folder)))  # noqa: PTH208 names alone
         except OSError:
             return []
 

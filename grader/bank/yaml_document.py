@@ -211,7 +211,9 @@ def yaml_events(text: str) -> Iterator[yaml.Event]:
 
 def format_key_path(path: KeyPath) -> str:
     """Return a path as `checks[1].at_most`."""
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}"
     return text.removeprefix(".")
 
 
@@ -251,15 +253,17 @@ def _syntax_error(error: Exception, text: str) -> tuple[str, tuple[str, ...]]:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     if not isinstance(error, yaml.MarkedYAMLError) or mark is None:
         return f"1:1: {expected}{error}", ()
-    lines = text.splitlines()
-    if not "".join(lines[mark.line : mark.line + 1]).strip():  # the end: show where it began
+    lines = [*text.splitlines(), ""]
+    if not lines[mark.line].strip():  # the end: show where it began
         mark = error.context_mark or mark
-    line = "".join(lines[mark.line : mark.line + 1])
+    line = lines[mark.line]
+    problem = _likely_cause(error, line, mark.column)
+    sentence = one_line(f"{mark.line + 1}:{mark.column + 1}: {expected}{problem}")
+    if not line.strip():
+        return sentence, ()
     start = max(0, mark.column - 50)
     part = "".join(c if c.isprintable() else " " for c in line[start : start + 70])
-    excerpt = (part, " " * (mark.column - start) + "^") if line.strip() else ()
-    problem = _likely_cause(error, line, mark.column)
-    return one_line(f"{mark.line + 1}:{mark.column + 1}: {expected}{problem}"), excerpt
+    return sentence, (part, " " * (mark.column - start) + "^")
 
 
 def _likely_cause(error: yaml.MarkedYAMLError, line: str, column: int) -> str:
