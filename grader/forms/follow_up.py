@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from itertools import chain
 
 from grader.forms.base import UnreadableAnswer
 from grader.forms.quantities import RequestedQuantity, parse_fraction, read_quantity
@@ -104,12 +105,11 @@ def _equals(follow_up: FollowUp, answer: Rows, typed: str) -> bool:
     tolerance = follow_up.within
     if tolerance is None:
         tolerance = DEFAULT_TOLERANCE if follow_up.number else 0.0
-    expected = read_answer(follow_up, typed)
-    rounding = ARRAY_ROUNDING * max(abs(entry) for row in expected for entry in row)
-    for row, expected_row in zip(answer, expected, strict=True):
-        for entry, expected_entry in zip(row, expected_row, strict=True):
-            if not abs(entry - expected_entry) <= tolerance * abs(expected_entry) + rounding:
-                return False
+    expected_entries = list(chain(*read_answer(follow_up, typed)))
+    rounding = ARRAY_ROUNDING * max(map(abs, expected_entries))
+    for entry, expected in zip(chain(*answer), expected_entries, strict=True):
+        if not abs(entry - expected) <= tolerance * abs(expected) + rounding:
+            return False
     return True
 
 
