@@ -26,7 +26,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -34,6 +34,7 @@ import numpy as np
 
 from grader import forms
 from grader.audit.kill_matrix import MORE_DRAWS_ADVICE, list_seeds, result_of_check
+from grader.audit.mutants import MOVED_BOUND_RULE, derive_mutants
 from grader.cases.recipe import CaseRecipe, cases_of_check, read_cases, run_inputs
 from grader.cases.vary import format_inputs
 from grader.explain.extra_cases import InputDomain, case_variations, input_fingerprint
@@ -54,7 +55,6 @@ from grader.model.spec import Check
 from grader.sandbox.client import LimitExceeded, WorkerError
 from grader.sandbox.messages import Outcome, ProgramError
 from grader.sandbox.remote_program import RemoteProgram
-from grader.sandbox.worker.protocol import MOVED_BOUND_RULE
 
 MUTANT_NAME = "mutant"
 
@@ -90,7 +90,7 @@ def try_mutants(
     searched = 0
     try:
         with GradingSession(question) as session, np.errstate(all="ignore"):
-            mutants = _derive_mutants(session)
+            mutants = _all_mutants(question)
             trier = _MutantTrier(session, seeds)
             trier.measure_reference()
             sample = sample_mutants(mutants, at_most)
@@ -121,36 +121,25 @@ def try_mutants(
 # -- mutants --------------------------------------------------------------------------------------
 
 
-def _derive_mutants(session: GradingSession) -> list[Mutant]:
-    """Return the mutants of the reference and of bounds, without repetitions.
+def _all_mutants(question: Question) -> list[Mutant]:
+    """Return the mutants of the reference, and those that move a bound of the contract.
+
+    Bounds are moved in the reference and in every accepted solution of all parts.
 
     Raises:
-        BankProgramError: they cannot be derived.
+        BankProgramError: mutants cannot be derived.
     """
-    with blame_bank("no mutants can be derived from the reference"):
-        mutants = [*session.bank.reference.derive_mutants(), *_bound_mutants(session)]
-    distinct = {(m.accepted_solution, m.start, m.end, m.text): m for m in mutants}
-    return list(distinct.values())
-
-
-def _bound_mutants(session: GradingSession) -> Iterator[Mutant]:
-    """Yield the mutants that move a bound of the contract.
-
-    They are derived from the reference and from every accepted solution of all parts.
-    """
-    question = session.question
     spec = question.spec
+    mutants = derive_mutants(question.reference)
     numbers = contract_numbers(spec.contract)
-    if not numbers:
-        return
-    sources = {"": question.reference}
-    if not forms.form_of(spec).is_text:
-        for name, source in question.accepted.items():
-            if question.accepted_until_part[name] == len(spec.parts):
-                sources[f"{ACCEPTED_PREFIX}{name}."] = source
-    for scope_prefix, source in sources.items():
-        for mutant in session.bank.reference.derive_mutants(source, numbers):
-            yield replace(mutant, scope=f"{scope_prefix}{mutant.scope}")
+    if numbers:
+        mutants += derive_mutants(question.reference, numbers)
+        if not forms.form_of(spec).is_text:
+            for name, source in question.accepted.items():
+                if question.accepted_until_part[name] == len(spec.parts):
+                    mutants += derive_mutants(source, numbers, f"{ACCEPTED_PREFIX}{name}.")
+    distinct = {(mutant.accepted_solution, mutant.source): mutant for mutant in mutants}
+    return list(distinct.values())
 
 
 def contract_numbers(clauses: Iterable[str]) -> set[float]:
@@ -268,16 +257,12 @@ class _MutantTrier:
 
     def trial(self, mutant: Mutant) -> MutantTrial:
         """Try a mutant on every seed; search for a counterexample if no check kills it."""
-        question = self.session.question
-        solution = mutant.accepted_solution
-        original = question.accepted[solution] if solution else question.reference
-        source = mutant.mutated_source(original)
         killers: dict[int, str] = {}  # checks by seed
         passing_seeds: list[int] = []
         for seed in self.seeds:
             likely_killer = next(iter(killers.values()), "")
             try:
-                evaluation, kill = self._try_on_seed(source, seed, likely_killer)
+                evaluation, kill = self._try_on_seed(mutant.source, seed, likely_killer)
             except BankProgramError:
                 return MutantTrial(mutant, MutantFate.KILLED, "loading", seed)
             if kill is None:

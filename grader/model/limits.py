@@ -15,7 +15,7 @@ CALL_SECONDS = 5.0  # one call, unless the question sets a limit
 # reference, but at least MIN_CALL_SECONDS.  The slowest right solution in plain loops took 0.5 s.
 MIN_CALL_SECONDS = 1.5
 SLOWEST_CALL_FACTOR = 250
-MEASURE_SECONDS = 60  # one numerical derivative, one measured quantity, or all mutants of a source
+MEASURE_SECONDS = 60  # one numerical derivative, or one measured quantity
 EXTRA_CALL_SECONDS = 2.0  # a request with extra inputs, which only serve an explanation
 # One request for many runs, without and with torch, whose first calls are slow.  If they do not
 # finish in time, the runs are requested one at a time.
@@ -89,6 +89,7 @@ MAX_SCRIPT_BYTES = 10_000_000  # of an old script of a case, which may have been
 MAX_SPECS = 1000  # specs of a bank: every list of questions reads the head of each
 MAX_ID_LENGTH = 60  # characters of an id
 MAX_SOURCE = 1 << 20  # bytes of a spec or a program; the longest known takes 30 KB
+MAX_MUTANT_BYTES = 64 << 20  # of all mutants of a program; those of the bank take up to 4 MB
 MAX_PROOF_BYTES = 1 << 18  # of a proof; the longest known takes 10 KB
 MAX_HEAD_BYTES = 1 << 18  # of a spec, within which its head must end
 # Events of YAML up to the end of the head, or of the parts.  They limit the time, as bytes do not.

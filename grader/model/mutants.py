@@ -10,16 +10,14 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One small change of a program: bytes `start` to `end` of its text become `text`."""
+    """A program with one small change."""
 
     scope: str  # "SwiGLUFn.backward", "module"; of an accepted solution "accepted/loops.pool"
     line: int
     rule: str  # "dropped term"
     was: str  # the statement, written as `ast.unparse` writes it
     becomes: str
-    start: int
-    end: int
-    text: str
+    source: bytes  # of the whole program
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -37,20 +35,10 @@ class Mutant:
         scope = re.match(r"accepted/([\w-]+)\.", self.scope)
         return scope[1] if scope else ""
 
-    def mutated_source(self, original: bytes) -> bytes:
-        """Return the whole mutated source."""
-        plain = normalize_source(original)
-        return plain[: self.start] + self.text.encode() + plain[self.end :]
-
 
 def mutant_key(scope: str, was: str, becomes: str) -> tuple[str, str, str]:
     """Return the parts of a key with normalized white space."""
     return " ".join(scope.split()), " ".join(was.split()), " ".join(becomes.split())
-
-
-def normalize_source(source: bytes) -> bytes:
-    """Return a source without byte order mark and with newlines as line ends."""
-    return source.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
 class Reach(StrEnum):

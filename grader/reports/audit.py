@@ -282,7 +282,7 @@ def mutation_to_json(report: MutationReport) -> dict[str, object]:
         "mutants": [
             {
                 "in": trial.mutant.scope,
-                **to_plain_data(trial.mutant, without={"scope", "start", "end", "text"}),
+                **to_plain_data(trial.mutant, without={"scope", "source"}),
                 **to_plain_data(trial, without={"mutant", "counterexample"}),
                 "witness": to_json_value(trial.counterexample),
             }

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -21,7 +20,6 @@ from grader.model.limits import (
     SLOWEST_CALL_FACTOR,
     SPARE_REPLY_BYTES,
 )
-from grader.model.mutants import Mutant, normalize_source
 from grader.model.number_format import format_count
 from grader.model.question import Support
 from grader.model.steps import Step
@@ -284,22 +282,6 @@ class RemoteProgram:
         if type(measured.value) is not (str if quantity == "graph" else int):
             raise ProtocolViolation("broke the protocol: not a reply to measure (value)")
         return measured
-
-    def derive_mutants(
-        self, source: bytes | None = None, numbers: Collection[float] = ()
-    ) -> tuple[Mutant, ...]:
-        """Return small changes of a source, derived in the worker; see `worker.mutants`.
-
-        Args:
-            source: The source; by default the program's.
-            numbers: If not empty, bounds are moved only if they are one of these numbers.
-        """
-        plain = normalize_source(self.sources[0] if source is None else source)
-        request = protocol.Mutants(_to_array(plain), np.array(sorted(numbers), np.float64))
-        reply = self._ask(
-            request, protocol.DerivedMutants, seconds=MEASURE_SECONDS, room=SPARE_REPLY_BYTES
-        )
-        return tuple(Mutant(*fields) for fields in json.loads(reply.mutants.tobytes()))
 
     def _request(self, kind: Callable[..., Q], steps: Steps, inputs: Inputs, **fields: Any) -> Q:  # noqa: ANN401 further fields of the request
         """Return a request about steps on one set of inputs."""

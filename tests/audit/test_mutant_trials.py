@@ -258,7 +258,7 @@ def test_a_reference_that_fails_its_own_checks_is_reported(tmp_path: Path) -> No
 
 
 def test_a_sample_is_the_same_each_time_and_part_of_a_larger_one() -> None:
-    mutants = [Mutant("f", n, "rule", f"x = {n}", "x = 0", n, n + 1, "x") for n in range(50)]
+    mutants = [Mutant("f", n, "rule", f"x = {n}", "x = 0", b"x = 0") for n in range(50)]
     few, more = sample_mutants(mutants, 5), sample_mutants(mutants, 20)
     assert len(few) == 5
     assert few == sample_mutants(list(mutants), 5)

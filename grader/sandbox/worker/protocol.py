@@ -148,17 +148,6 @@ class Measure(NamedTuple):
     without: NameTuple = ()  # inputs to leave out
 
 
-# Rule of a mutant that changes a number in a comparison.
-MOVED_BOUND_RULE = "another bound"
-
-
-class Mutants(NamedTuple):
-    """Derive small changes of a source without running it, see `mutants`: `DerivedMutants`."""
-
-    source: Array  # of bytes
-    numbers: Array  # if not empty, the only mutants move bounds that are one of these numbers
-
-
 class PassedValue(NamedTuple):
     """An argument or result that goes from one program to another; see `peer_calls`."""
 
@@ -288,12 +277,6 @@ class Measured(NamedTuple):
     kept: NameTuple = ()  # names of tensors that are saved or alive: see `measure.kept_memory`
     course: tuple[BoundedInt, ...] = ()  # bytes alive over time, for a peak
     products: tuple[MatmulCount, ...] = ()  # products whose FLOPs were counted; may be unknown
-
-
-class DerivedMutants(NamedTuple):
-    """The mutants of a source."""
-
-    mutants: Array  # bytes of JSON: a list with the fields of each mutant, as a list
 
 
 # -- in the worker ----------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import contextlib
 import faulthandler
 import functools
 import itertools
-import json
 import os
 import signal
 import socket
@@ -70,7 +69,6 @@ class RequestServer:
             protocol.Run: self.run,
             protocol.Several: self.several,
             protocol.Call: self.call,
-            protocol.Mutants: _derive_mutants,
         }
         for kind, handle in ON_PROGRAMS.items():
             handlers[kind] = functools.partial(self._on_program, handle)
@@ -172,13 +170,6 @@ class RequestServer:
         ]
         lines.append(f"{wire.type_name(error)}: {stepping.exception_text(error)}")
         return protocol.WorkerFault(broken="\n".join(lines)[-MAX_TRACEBACK:])
-
-
-def _derive_mutants(request: protocol.Mutants) -> protocol.DerivedMutants:
-    from . import mutants  # only audits derive mutants
-
-    derived = mutants.derive_mutants(request.source.tobytes(), tuple(request.numbers.tolist()))
-    return protocol.DerivedMutants(np.frombuffer(json.dumps(derived).encode(), np.uint8))
 
 
 def serve(connection: socket.socket, acts: Mapping[str, str], missing: Sequence[str]) -> NoReturn:

@@ -1,8 +1,8 @@
 """Derive mutants of a program: small changes, one at a time, that people really make by mistake.
 
-One statement changes.  Every other line of the source stays as it was, at the same line number.
-Messages of exceptions, annotations, decorators and documentation are left alone, because no
-question is about them.
+One statement of the syntax tree changes, and `ast.unparse` writes the tree.  A source is parsed and
+never compiled.  Messages of exceptions, annotations, decorators and documentation are left alone,
+because no question is about them.
 
 Source of the families: R. A. DeMillo, R. J. Lipton and F. G. Sayward, "Hints on test data
 selection", Computer 11(4), 1978 (a test that tells a program from its near neighbors tells it
@@ -17,29 +17,15 @@ import copy
 import itertools
 import re
 from collections.abc import Collection, Iterator
-from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
-from .protocol import MOVED_BOUND_RULE
+from grader.grading.evaluation import BankProgramError
+from grader.model.limits import MAX_MUTANT_BYTES
+from grader.model.mutants import Mutant
 
 T = TypeVar("T")
 
-
-class MutantChange(NamedTuple):
-    """One change: bytes `start` to `end` of the source become `text`."""
-
-    scope: str  # "SwiGLUFn.backward"
-    line: int
-    rule: str
-    was: str
-    becomes: str
-    start: int
-    end: int
-    text: str
-
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-MutantIterator = Iterator[MutantChange]
+LocalNames = dict[str, int]  # the line of the first assignment of each; 0 for a parameter
 Replacement = tuple[str, ast.expr]  # the rule, and the new expression
 
 _OPERATORS = (
@@ -76,39 +62,48 @@ _SENTINELS = {"inf": 1e4, "nan": 0.0}  # numbers that people write instead
 _PRECISIONS = {"float64": "float32", "double": "float32", "float32": "float64"}
 _ROOTS = {"sqrt", "rsqrt"}
 _UNCHANGED_FIELDS = {"annotation", "returns", "decorator_list"}
+MOVED_BOUND_RULE = "another bound"  # rule of a mutant with another number in a comparison
 MODULE_SCOPE = "module"  # the scope of statements outside functions
 _UNCHANGED_STATEMENTS = (ast.Raise, ast.Import, ast.ImportFrom, ast.ClassDef, ast.Match)
 
 
-def derive_mutants(data: bytes, numbers: tuple[float, ...] = ()) -> list[MutantChange]:
+def derive_mutants(
+    source: bytes, numbers: Collection[float] = (), scope_prefix: str = ""
+) -> list[Mutant]:
     """Return every mutant of a source, in the order of the source, without repetitions.
 
     Args:
-        data: UTF-8 with newlines, no byte order mark.
+        source: the source of a reference or of an accepted solution.
         numbers: if there are any, the only mutants move bounds that are one of these numbers.
+        scope_prefix: text in front of the scope of each mutant.
 
     Raises:
-        SyntaxError: the source is not Python.
+        BankProgramError: the source cannot be parsed, or its mutants take too many bytes.
     """
-    tree = ast.parse(data)
-    mutants: dict[bytes, MutantChange] = {}
-    for mutant in _Source(data, tree, numbers).block_mutants(tree.body, MODULE_SCOPE, None):
-        mutated = data[: mutant.start] + mutant.text.encode() + data[mutant.end :]
-        with suppress(SyntaxError, ValueError):
-            if mutated not in mutants:
-                compile(mutated, "mutant", "exec", dont_inherit=True)
-                mutants[mutated] = mutant
+    mutants: dict[bytes, Mutant] = {}
+    total_bytes = 0
+    try:
+        for mutant in _Mutator(ast.parse(source), numbers, scope_prefix).mutants():
+            mutants.setdefault(mutant.source, mutant)
+            total_bytes += len(mutant.source)
+            if total_bytes > MAX_MUTANT_BYTES:
+                raise BankProgramError(
+                    f"expected at most {MAX_MUTANT_BYTES:,} bytes of mutants, found more: make the "
+                    "reference shorter"
+                )
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise BankProgramError(f"no mutants can be derived from the reference: {reason}") from None
     return list(mutants.values())
 
 
-class _Source:
-    """A source, and the mutants of its statements."""
+class _Mutator:
+    """Changes a syntax tree in place, makes a mutant of it, and takes the change back."""
 
-    def __init__(self, data: bytes, tree: ast.Module, numbers: Collection[float]) -> None:
-        self.data = data
+    def __init__(self, tree: ast.Module, numbers: Collection[float], scope_prefix: str) -> None:
+        self.tree = tree
         self.numbers = numbers
-        line_lengths = (len(line) + 1 for line in data.split(b"\n"))
-        self.line_starts = [0, *itertools.accumulate(line_lengths)]  # in bytes
+        self.scope_prefix = scope_prefix
         # Names of imported modules: `np` in `np.sum(x)` is not an operand.
         self.modules = {
             (alias.asname or alias.name).split(".")[0]
@@ -117,92 +112,77 @@ class _Source:
             for alias in node.names
         }
 
-    def block_mutants(
-        self, body: list[ast.stmt], scope: str, function: Function | None
-    ) -> MutantIterator:
-        """Yield the mutants of the statements of a block, including nested ones."""
+    def mutants(self) -> Iterator[Mutant]:
+        """Yield the mutants of all statements."""
+        return self._block_mutants(self.tree.body, MODULE_SCOPE, {})
+
+    def _block_mutants(
+        self, body: list[ast.stmt], scope: str, local_names: LocalNames, column: int = -1
+    ) -> Iterator[Mutant]:
+        """Yield the mutants of the statements of a block, including nested ones.
+
+        `column` is that of the statement around the block: an `elif` has the same.
+        """
         for index, node in enumerate(body):
             if index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
                 continue  # documentation
             inner_scope = scope
-            inner_function = function
+            inner_names = local_names
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 inner_scope = node.name if scope == MODULE_SCOPE else f"{scope}.{node.name}"
-                inner_function = None if isinstance(node, ast.ClassDef) else node
-            yield from self._statement_mutants(node, inner_scope, function)
-            for name in ("body", "orelse", "finalbody"):
-                yield from self.block_mutants(getattr(node, name, []), inner_scope, inner_function)
-            for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-                yield from self.block_mutants(part.body, inner_scope, inner_function)
+                inner_names = {} if isinstance(node, ast.ClassDef) else _local_names(node)
+            is_elif = isinstance(node, ast.If) and node.col_offset == column
+            yield from self._statement_mutants(
+                body, index, inner_scope, local_names, is_elif=is_elif
+            )
+            blocks = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
+            blocks += [part.body for part in getattr(node, "handlers", ())]
+            blocks += [part.body for part in getattr(node, "cases", ())]
+            for block in blocks:
+                yield from self._block_mutants(block, inner_scope, inner_names, node.col_offset)
 
     def _statement_mutants(
-        self, node: ast.stmt, scope: str, function: Function | None
-    ) -> MutantIterator:
+        self,
+        body: list[ast.stmt],
+        index: int,
+        scope: str,
+        local_names: LocalNames,
+        *,
+        is_elif: bool,
+    ) -> Iterator[Mutant]:
         """Yield the mutants of one statement, without those of the statements inside it."""
-        start, head_end = self._span(node)
-        is_elif = self.data[start : start + 4] == b"elif"
+        node = body[index]
         was = _statement_text(node, is_elif=is_elif)
 
-        def mutant(rule: str, text: str, end: int = head_end, becomes: str = "") -> MutantChange:
-            # As many newlines as the old text has, so that all lines keep their numbers.
-            newlines = "\n" * (self.data[start:end].count(b"\n") - text.count("\n"))
-            separator = ""
-            if end != self._end(node) and self.data[end - 1 : end] != b"\n":
-                separator = " "
-            return MutantChange(
-                scope=scope,
-                line=node.lineno,
-                rule=rule,
-                was=was,
-                becomes=becomes or text,
-                start=start,
-                end=end,
-                text=text + separator + newlines,
-            )
+        def mutant(rule: str, becomes: str) -> Mutant:
+            source = ast.unparse(self.tree).encode()
+            return Mutant(f"{self.scope_prefix}{scope}", node.lineno, rule, was, becomes, source)
 
         if not isinstance(node, _UNCHANGED_STATEMENTS):
             for slot in expression_slots(node):
                 original = slot.holder[slot.key]
                 for rule, changed in self._replacements(slot):
                     slot.holder[slot.key] = changed
-                    text = _statement_text(node, is_elif=is_elif)
+                    becomes = _statement_text(node, is_elif=is_elif)
+                    if becomes != was:
+                        yield mutant(rule, becomes)
                     slot.holder[slot.key] = original
-                    if text != was:
-                        yield mutant(rule, text)
         if self.numbers:
             return
-        for rule, new_statement in statement_changes(node, function):
+        for rule, new_statement in statement_changes(node, local_names):
+            body[index] = new_statement
             yield mutant(rule, ast.unparse(new_statement))
-        if can_be_removed(node, function) and not is_elif:
-            yield mutant("dropped statement", "pass", self._end(node), "nothing")
+            body[index] = node
+        if can_be_removed(node, local_names) and not is_elif:
+            body[index] = ast.Pass()
+            yield mutant("dropped statement", "nothing")
+            body[index] = node
 
     def _replacements(self, slot: ExpressionSlot) -> Iterator[Replacement]:
         expression = slot.holder[slot.key]
         if self.numbers:
             return moved_bounds(expression, self.numbers)
         return replacements(expression, slot.role, self.modules)
-
-    def _span(self, node: ast.stmt) -> tuple[int, int]:
-        """Return the bytes of a statement; of a compound one, only those of its head."""
-        start = self._byte(node.lineno, node.col_offset)
-        body: list[ast.stmt] = getattr(node, "body", [])
-        if not body or isinstance(node, ast.Expr):
-            return start, self._end(node)
-        first = body[0]
-        decorators = getattr(first, "decorator_list", ())
-        first_line = min([first.lineno, *(decorator.lineno for decorator in decorators)])
-        line_start = self._byte(first_line, 0)
-        first_start = self._byte(first.lineno, first.col_offset)
-        if self.data[line_start:first_start].strip() and first_line == first.lineno:
-            return start, first_start  # the body starts on the line of the head
-        return start, line_start
-
-    def _end(self, node: ast.stmt) -> int:
-        return self._byte(node.end_lineno or node.lineno, node.end_col_offset or 0)
-
-    def _byte(self, line: int, column: int) -> int:
-        """Return the byte at a line and column as `ast` counts them."""
-        return self.line_starts[line - 1] + column
 
 
 def _statement_text(node: ast.stmt, *, is_elif: bool) -> str:
@@ -352,9 +332,8 @@ def _bool_replacements(node: ast.BoolOp) -> Iterator[Replacement]:
 
 
 def _tuple_replacements(node: ast.Tuple, *, is_axis: bool) -> Iterator[Replacement]:
-    for index, (left, right) in enumerate(itertools.pairwise(node.elts)):
-        if ast.dump(left) != ast.dump(right):
-            yield "swapped items", ast.Tuple(_with_swapped(node.elts, index), node.ctx)
+    for items in _swapped_lists(node.elts):
+        yield "swapped items", ast.Tuple(items, node.ctx)
     if is_axis:
         for index in range(len(node.elts)):
             yield "dropped axis", ast.Tuple(_without_item(node.elts, index), node.ctx)
@@ -373,8 +352,8 @@ def _call_replacements(node: ast.Call, modules: set[str]) -> Iterator[Replacemen
     func, args, keywords = node.func, node.args, node.keywords
     has_starred = any(isinstance(argument, ast.Starred) for argument in args)
     if not has_starred:
-        for index in range(len(args) - 1):
-            yield "swapped arguments", ast.Call(func, _with_swapped(args, index), keywords)
+        for arguments in _swapped_lists(args):
+            yield "swapped arguments", ast.Call(func, arguments, keywords)
     for index in range(len(keywords)):
         yield "dropped argument", ast.Call(func, args, _without_item(keywords, index))
     if not has_starred and len(args) > 1:
@@ -532,41 +511,35 @@ def _is_eps(node: ast.expr) -> bool:
 # -- statements ------------------------------------------------------------------------------------
 
 
-def statement_changes(node: ast.stmt, function: Function | None) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield changes of a statement as a whole; `function` is the function around it."""
+def statement_changes(node: ast.stmt, local_names: LocalNames) -> Iterator[tuple[str, ast.stmt]]:
+    """Yield changes of a statement as a whole; `local_names` are those of the function around."""
     match node:
         case ast.AugAssign():
-            loaded = ast.parse(ast.unparse(node.target), mode="eval").body
             yield "assigned, not added", ast.Assign([node.target], node.value, lineno=node.lineno)
             for other in OPERATORS[type(node.op)]:
                 yield "another operator", ast.AugAssign(node.target, other(), node.value)
             if isinstance(node.op, ast.Sub):
-                value = ast.BinOp(node.value, ast.Sub(), loaded)
+                value = ast.BinOp(node.value, ast.Sub(), node.target)
                 yield "swapped operands", ast.Assign([node.target], value, lineno=node.lineno)
         case ast.Assign():
             for index, target in enumerate(node.targets):
-                items = _tuple_items(target)
-                for item_index, pair in enumerate(itertools.pairwise(items)):
-                    if any(isinstance(item, ast.Starred) for item in pair):
-                        continue
-                    new_target = _with_fields(target, elts=_with_swapped(items, item_index))
+                for items in _swapped_lists(_tuple_items(target), starred=False):
+                    new_target = _with_fields(target, elts=items)
                     targets = _with_item(node.targets, index, new_target)
                     yield "swapped targets", _with_fields(node, targets=targets)
-        case ast.Return(value=ast.expr() as value) if function is not None:
-            local_names = _local_names(function, before=node.lineno)
+        case ast.Return(value=ast.expr() as value):
             for index, part in enumerate(_tuple_items(value)):
                 if not isinstance(part, ast.Name):
                     continue
-                for name in local_names:
-                    local = ast.Name(name, ast.Load())
-                    if ast.dump(local) != ast.dump(part):
-                        result = _with_tuple_item(value, index, local)
+                for name, line in local_names.items():
+                    if line < node.lineno and name != part.id:
+                        result = _with_tuple_item(value, index, ast.Name(name))
                         yield "another local returned", ast.Return(result)
         case _:
             return
 
 
-def can_be_removed(node: ast.stmt, function: Function | None) -> bool:
+def can_be_removed(node: ast.stmt, local_names: LocalNames) -> bool:
     """Return True unless a name would be missing without this statement."""
     match node:
         case ast.Expr():
@@ -576,7 +549,7 @@ def can_be_removed(node: ast.stmt, function: Function | None) -> bool:
         case ast.If():
             return not node.orelse
         case ast.Assign(targets=[ast.Name(id=name)]):
-            return function is not None and name in _local_names(function, before=node.lineno)
+            return local_names.get(name, node.lineno) < node.lineno
         case ast.Assign():
             names = ast.Name | ast.Tuple | ast.List
             return not any(isinstance(target, names) for target in node.targets)
@@ -584,17 +557,17 @@ def can_be_removed(node: ast.stmt, function: Function | None) -> bool:
             return False
 
 
-def _local_names(function: Function, *, before: int) -> list[str]:
-    """Return the parameters of a function and the names assigned before a line, in order."""
+def _local_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> LocalNames:
+    """Return the parameters of a function, and the names assigned in it."""
     parameters = function.args
-    names = [
-        parameter.arg
+    names = {
+        parameter.arg: 0
         for parameter in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
-    ]
+    }
     for node in ast.walk(function):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < before:
-            names.append(node.id)
-    return [name for name in dict.fromkeys(names) if name not in {"self", "cls", "_"}]
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names[node.id] = min(names.get(node.id, node.lineno), node.lineno)
+    return {name: line for name, line in names.items() if name not in {"self", "cls", "_"}}
 
 
 # -- nodes and lists with a change -----------------------------------------------------------------
@@ -618,9 +591,15 @@ def _with_fields(node: T, **fields: object) -> T:
     return new
 
 
-def _with_swapped(items: list[T], index: int) -> list[T]:
-    """Return the items, with an item and the next one swapped."""
-    return [*items[:index], items[index + 1], items[index], *items[index + 2 :]]
+def _swapped_lists(items: list[ast.expr], *, starred: bool = True) -> Iterator[list[ast.expr]]:
+    """Yield the items with two neighbors swapped; neighbors that are equal stay.
+
+    Unless `starred`, an item with a star stays as well.
+    """
+    for index, (left, right) in enumerate(itertools.pairwise(items)):
+        has_starred = isinstance(left, ast.Starred) or isinstance(right, ast.Starred)
+        if ast.dump(left) != ast.dump(right) and (starred or not has_starred):
+            yield [*items[:index], right, left, *items[index + 2 :]]
 
 
 def _with_item(items: list[T], index: int, item: T) -> list[T]:
