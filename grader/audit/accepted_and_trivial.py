@@ -36,7 +36,7 @@ from grader.grading.kinds import registry
 from grader.grading.values import same_value
 from grader.model.audit import AcceptedSolutionResult, TrivialAnswer
 from grader.model.question import Question
-from grader.model.report import NON_FAILING_VERDICTS, CheckResult, Verdict
+from grader.model.report import CheckResult, Verdict
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 
@@ -184,7 +184,7 @@ def _rejections(
         known_causes: set[object] = set()
         for check_id, result in results.items():
             cause = _cause(result)
-            if result.verdict not in NON_FAILING_VERDICTS and cause not in known_causes:
+            if result.fails and cause not in known_causes:
                 before = f"{file}: {check_id} stops {name}, which is right,"
                 yield seed, before, f": {failure_message(result, file)}"
             known_causes.add(cause)
@@ -256,7 +256,7 @@ def _style_rejections(
         if result.verdict is Verdict.FAIL:
             before = f"{check.id} stops the reference {about}, which is right,"
             yield seed, before, f": {failure_message(result)}"
-        elif result.verdict not in NON_FAILING_VERDICTS:
+        elif result.fails:
             raise BankProgramError(failure_message(result))
 
 

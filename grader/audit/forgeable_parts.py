@@ -27,7 +27,6 @@ from grader.grading.kinds import registry
 from grader.grading.kinds.base import WrittenAnswerKind
 from grader.grading.values import same_value
 from grader.model.question import Question
-from grader.model.report import NON_FAILING_VERDICTS
 from grader.model.spec import Check
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import Outcome, ProgramError
@@ -116,7 +115,7 @@ def _passes_with_known_values(
     """Return True if a wrong program passes the checks of a part with known values."""
     wrong_program = _failing_program(session, seed, part, checks)
     results = (result_of_check(wrong_program, check) for check in checks)
-    if all(result.verdict in NON_FAILING_VERDICTS for result in results):
+    if all(not result.fails for result in results):
         return False  # its values are right: the part is about what is measured
     recorded = session.new_evaluation(session.bank.reference, seed + SEED_OFFSET)
     recorded.parts_asked = part
@@ -138,7 +137,7 @@ def _failing_program(
             "known", [repaired_starter(question, earlier)], seed, parts=earlier
         )
         results = (result_of_check(repaired, check) for check in checks)
-        if any(result.verdict not in NON_FAILING_VERDICTS for result in results):
+        if any(result.fails for result in results):
             return repaired
     starter = session.evaluate_bank_program("known", [question.starter], seed, parts=1)
     starter.parts_asked = part
@@ -187,7 +186,7 @@ def _failing_cases(
         except SubmissionStopped:
             failing.update(all_cases)
             continue
-        if result.verdict not in NON_FAILING_VERDICTS:
+        if result.fails:
             failing.update(result.failing or all_cases)
     return failing
 

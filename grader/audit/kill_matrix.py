@@ -26,7 +26,7 @@ from grader.grading.submission import missing_functions
 from grader.model.audit import AuditRow, Budget, MatrixCell, Remark
 from grader.model.errors import did_you_mean
 from grader.model.question import Question
-from grader.model.report import NON_FAILING_VERDICTS, CheckResult, ExceptionRecord, Verdict
+from grader.model.report import CheckResult, ExceptionRecord, Verdict
 from grader.model.spec import Check
 from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
@@ -63,11 +63,7 @@ class SeedResult:
 
 def required_failures(results: Iterable[CheckResult]) -> list[CheckResult]:
     """Return the results of required checks that fail."""
-    return [
-        result
-        for result in results
-        if result.verdict not in NON_FAILING_VERDICTS and not result.stretch
-    ]
+    return [result for result in results if result.fails and not result.stretch]
 
 
 @dataclass(slots=True)
@@ -101,6 +97,13 @@ class AuditedProgram:
     def row(self, checks: Sequence[str]) -> AuditRow:
         """Return its row of the matrix."""
         cells = {check: self._cell(check) for check in checks}
+        passing_seeds = {
+            check: tuple(
+                result.seed for result in self.seed_results if not result.results[check].fails
+            )
+            for check, cell in cells.items()
+            if cell is MatrixCell.VARIES
+        }
         return AuditRow(
             name=self.name,
             misconception=self.misconception,
@@ -111,33 +114,22 @@ class AuditedProgram:
             ),
             seeds=len(self.seed_results),
             claimed_by=self.killers,
-            passing_seeds={
-                check: self._seeds_passing(check)
-                for check, cell in cells.items()
-                if cell is MatrixCell.VARIES
-            },
+            passing_seeds=passing_seeds,
         )
 
     def _cell(self, check: str) -> MatrixCell:
         """Return the cell for one check: its verdicts on the program over all seeds."""
-        verdicts = {result.results[check].verdict for result in self.seed_results}
-        if verdicts == {Verdict.SKIPPED}:
+        results = [result.results[check] for result in self.seed_results]
+        if all(result.verdict is Verdict.SKIPPED for result in results):
             return MatrixCell.NOT_RUN
-        if verdicts <= NON_FAILING_VERDICTS:
+        if not any(result.fails for result in results):
             return MatrixCell.PASSES
-        if verdicts & NON_FAILING_VERDICTS:
+        if not all(result.fails for result in results):
             return MatrixCell.VARIES
-        graded_verdicts = {result.graded_results[check].verdict for result in self.seed_results}
-        if graded_verdicts == {Verdict.SKIPPED}:
+        graded = [result.graded_results[check].verdict for result in self.seed_results]
+        if all(verdict is Verdict.SKIPPED for verdict in graded):
             return MatrixCell.WOULD_KILL
         return MatrixCell.KILLS
-
-    def _seeds_passing(self, check: str) -> tuple[int, ...]:
-        return tuple(
-            result.seed
-            for result in self.seed_results
-            if result.results[check].verdict in NON_FAILING_VERDICTS
-        )
 
 
 def result_of_check(evaluation: Evaluation, check: Check, *, timed: bool = False) -> CheckResult:
@@ -217,11 +209,7 @@ def always_raised(
 
     All checks have run before.  Only checks of the parts that the program is asked count.
     """
-    failing = [
-        check
-        for check in evaluation.checks
-        if results[check.id].verdict not in NON_FAILING_VERDICTS
-    ]
+    failing = [check for check in evaluation.checks if results[check.id].fails]
     for check in failing:
         result = results[check.id]
         raises_everywhere = all(_raises(evaluation, check.run, case) for case in result.failing)
@@ -237,7 +225,7 @@ def _raises(evaluation: Evaluation, run: str, case: str) -> bool:
     except ProgramError as error:
         return error.raised is not None and not error.is_out_of_memory
     except WorkerError:
-        return False
+        pass
     return False
 
 
@@ -308,9 +296,8 @@ class Matrix:
         """
         count = 0
         for row in self.rows():
-            if row.name == "reference" or row.cells[check] not in STOPPING_CELLS:
-                continue
-            if not any(row.cells[earlier] in KILLING_CELLS for earlier in after):
+            stops = row.name != "reference" and row.cells[check] in STOPPING_CELLS
+            if stops and not any(row.cells[earlier] in KILLING_CELLS for earlier in after):
                 count += 1
         return count
 
@@ -342,7 +329,7 @@ class Matrix:
                 )
             wrong_problems = self._wrong_program_problems(program, twins)
             problems += problem_sentences(wrong_problems, len(program.seed_results))
-        problems += [sentence for is_stub, sentence in self._raising_programs() if not is_stub]
+        problems += self._raising_programs(stubs=False)
         return problems
 
     def _reference_problems(self) -> Iterator[SeedProblem]:
@@ -362,13 +349,12 @@ class Matrix:
         self, program: AuditedProgram, twins: Iterable[tuple[str, str]]
     ) -> Iterator[SeedProblem]:
         """Yield where a wrong program passes, is not stopped as claimed, or is not named."""
-        partners: set[str] = set()
-        for first, second in twins:
-            if first in program.expected_ideas:
-                partners.add(second)
-            if second in program.expected_ideas:
-                partners.add(first)
-
+        partners = {
+            other
+            for first, second in twins
+            for idea, other in ((first, second), (second, first))
+            if idea in program.expected_ideas
+        }
         # A grade does not look for an idea before the part of its first killer.
         idea_part = self.question.spec.part_of(program.killers[0]) if program.killers else 1
         for seed_result in program.seed_results:
@@ -378,9 +364,7 @@ class Matrix:
                     sentence = f"{program.name} passes every check"
                     yield seed_result.seed, sentence, _why_passing(program)
                 results = seed_result.results
-                if all(
-                    results[killer].verdict in NON_FAILING_VERDICTS for killer in program.killers
-                ):
+                if not any(results[killer].fails for killer in program.killers):
                     continue  # wrong claims and a missing name only follow from this
             elif program.misconception is None and all(r.part > 1 for r in graded_failures):
                 sentence = f"{program.name} passes part 1"
@@ -397,7 +381,7 @@ class Matrix:
             # Nobody with the idea reaches a later part: a grade would skip the checks there.
             is_later = self.question.spec.part_of(killer) > idea_part
             results = seed_result.results if is_later else seed_result.graded_results
-            if results[killer].verdict in NON_FAILING_VERDICTS:
+            if not results[killer].fails:
                 reason, advice = _why_not_killed(seed_result, killer)
                 claim = f"{program.name} is said to be killed by {killer}, {reason}"
                 yield seed_result.seed, claim, advice
@@ -483,9 +467,8 @@ class Matrix:
                 f"{', '.join(unclaimed)}: no killed_by says which check is about it; "
                 "--write-killed-by writes the first that stops it",
             )
-        for is_stub, sentence in self._raising_programs():
-            if is_stub:
-                yield Remark("starter", sentence)
+        for sentence in self._raising_programs(stubs=True):
+            yield Remark("starter", sentence)
 
     def _is_redundant(self, check: Check) -> bool:
         """Return True if earlier required checks kill every wrong program that this check stops."""
@@ -494,7 +477,7 @@ class Matrix:
             return False
         return bool(self.count_stopped(check.id)) and not self.count_stopped_first(check.id)
 
-    def _raising_programs(self) -> Iterator[tuple[bool, str]]:
+    def _raising_programs(self, *, stubs: bool) -> Iterator[str]:
         """Yield a sentence on each wrong program that raises on all cases it fails, on every seed.
 
         Programs whose feedback says that they raise are left out.  The matrix does not show this
@@ -502,32 +485,31 @@ class Matrix:
         every check stops it; and diagnosis names it, because it compares the variant with itself.
         A starter should look plausible: anyone who runs it should see wrong values.
 
-        The first entry is True for a starter that raises NotImplementedError, which is no fault.
+        If `stubs`, the only program is a starter that raises NotImplementedError, which is allowed.
+        Otherwise this starter is left out.
         """
         for program in self.programs:
             raised = program.seed_results[0].raised if program.seed_results else None
             if raised is None or any(result.raised is None for result in program.seed_results):
                 continue
-            if program.name == "starter" and forms.form_of(self.question.spec).is_text:
-                continue  # it answers nothing
-            if self._says_that_it_raises(program, raised):
-                continue
             is_stub = program.misconception is None and raised.type == "NotImplementedError"
+            if is_stub != stubs or self._may_raise(program, raised):
+                continue
+            advice = (
+                "only a submission that raises the same is named: fix it, or say in the feedback "
+                "that it raises"
+            )
             if program.misconception is None:
                 advice = "a starter runs, looks plausible and fails by its values"
-            else:
-                advice = (
-                    "only a submission that raises the same is named: fix it, or say in the "
-                    "feedback that it raises"
-                )
             yield (
-                is_stub,
                 f"{program.name} raises {raised.type}{_place_of(raised, program)} on every case "
-                f"that it fails{message_suffix(raised)}; {advice}",
+                f"that it fails{message_suffix(raised)}; {advice}"
             )
 
-    def _says_that_it_raises(self, program: AuditedProgram, raised: ExceptionRecord) -> bool:
-        """Return True if the feedback of a program's ideas speaks of its exception."""
+    def _may_raise(self, program: AuditedProgram, raised: ExceptionRecord) -> bool:
+        """Return True for a starter without answers, and if feedback speaks of the exception."""
+        if program.name == "starter" and forms.form_of(self.question.spec).is_text:
+            return True
         ideas = self.question.ideas
         names = program.expected_ideas & ideas.keys()
         feedback = " ".join(ideas[name].feedback for name in names)
@@ -606,7 +588,7 @@ def _why_not_killed(seed_result: SeedResult, killer: str) -> tuple[str, str]:
     else:
         blocker = f"{root.id}, which {killer} needs,"
         advice = f"use cases on which it passes {root.id}"
-    if seed_result.results[killer].verdict in NON_FAILING_VERDICTS:
+    if not seed_result.results[killer].fails:
         return f"which it passes, and {blocker} stops it", f": claim {root.id}"
     return f"but {blocker} stops it first", f": {advice}, or claim {root.id}"
 
@@ -640,12 +622,9 @@ def problem_sentences(problems: Iterable[SeedProblem], seeds: int) -> list[str]:
         showing.append(seed)
     sentences = []
     for before, (after, showing) in grouped.items():
+        extent = f" on all {seeds} seeds" if seeds > 1 else ""
         if len(showing) != seeds:
             extent = f" on {list_seeds(showing)} of {seeds}"
-        elif seeds > 1:
-            extent = f" on all {seeds} seeds"
-        else:
-            extent = ""
         sentences.append(f"{before}{extent}{after}")
     return sentences
 

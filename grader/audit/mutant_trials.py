@@ -28,7 +28,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -50,7 +49,7 @@ from grader.model.limits import MAX_REFERENCE_SECONDS, MIN_MUTANT_CALL_SECONDS, 
 from grader.model.mutants import Mutant, Reach, mutant_key
 from grader.model.number_format import format_count
 from grader.model.question import Question
-from grader.model.report import NON_FAILING_VERDICTS, CheckResult
+from grader.model.report import CheckResult
 from grader.model.spec import Check
 from grader.sandbox.client import LimitExceeded, WorkerError
 from grader.sandbox.messages import Outcome, ProgramError
@@ -159,8 +158,8 @@ def contract_numbers(clauses: Iterable[str]) -> set[float]:
 
 def sample_mutants(mutants: Sequence[Mutant], at_most: int | None) -> list[Mutant]:
     """Return a sample in the order of the source; the same mutants each time."""
-    by_rank = sorted(range(len(mutants)), key=lambda index: mutants[index].rank)
-    return [mutants[index] for index in sorted(by_rank[:at_most])]
+    sample = set(sorted(mutants, key=lambda mutant: mutant.rank)[:at_most])
+    return [mutant for mutant in mutants if mutant in sample]
 
 
 # -- problems -------------------------------------------------------------------------------------
@@ -207,13 +206,6 @@ def _stale_explanations(
 # -- trials ---------------------------------------------------------------------------------------
 
 
-class _Kill(NamedTuple):
-    """A check that a mutant does not pass on some seed."""
-
-    check: str
-    is_certain: bool  # the check kills the mutant on every seed
-
-
 class _MutantTrier:
     """Tries mutants: first the checks, likeliest killers first, then the search."""
 
@@ -253,32 +245,33 @@ class _MutantTrier:
                     self.call_seconds = max(self.call_seconds, MUTANT_CALL_FACTOR * seconds)
             kill = self._find_kill(evaluation)
             if kill is not None:
-                raise BankProgramError(f"the reference does not pass {kill.check}: audit it first")
+                raise BankProgramError(f"the reference does not pass {kill.id}: audit it first")
 
     def trial(self, mutant: Mutant) -> MutantTrial:
         """Try a mutant on every seed; search for a counterexample if no check kills it."""
-        killers: dict[int, str] = {}  # checks by seed
+        killer = ""  # the first one
+        first_seed: int | None = None
         passing_seeds: list[int] = []
         for seed in self.seeds:
-            likely_killer = next(iter(killers.values()), "")
             try:
-                evaluation, kill = self._try_on_seed(mutant.source, seed, likely_killer)
+                evaluation, kill = self._try_on_seed(mutant.source, seed, killer)
             except BankProgramError:
                 return MutantTrial(mutant, MutantFate.KILLED, "loading", seed)
             if kill is None:
                 passing_seeds.append(seed)
                 continue
-            killers[seed] = kill.check
-            if kill.is_certain:
+            if not killer:
+                killer = kill.id
+                first_seed = seed
+            if _fails_on_every_seed(evaluation, kill):
                 passing_seeds.clear()
                 break
 
         because = self.explanations.get(mutant.key) if passing_seeds else None
-        if not killers:
+        if not killer:
             if because is not None:
                 return MutantTrial(mutant, MutantFate.EXPLAINED, because=because)
             return self._search_for(mutant, evaluation.subject)
-        first_seed, killer = next(iter(killers.items()))
         self.kills[killer] += 1
         if not passing_seeds:
             fate = MutantFate.KILLED
@@ -305,7 +298,7 @@ class _MutantTrier:
 
     def _try_on_seed(
         self, source: bytes, seed: int, likely_killer: str
-    ) -> tuple[Evaluation, _Kill | None]:
+    ) -> tuple[Evaluation, CheckResult | None]:
         """Return the evaluation of a mutant on one seed, and the check that kills it.
 
         Raises:
@@ -319,8 +312,8 @@ class _MutantTrier:
                 break
         return evaluation, kill
 
-    def _find_kill(self, evaluation: Evaluation, likely_killer: str = "") -> _Kill | None:
-        """Return the first check that a program does not pass; None if it passes all."""
+    def _find_kill(self, evaluation: Evaluation, likely_killer: str = "") -> CheckResult | None:
+        """Return the first result that is no pass; None if the program passes all checks."""
 
         def order(check: Check) -> tuple[bool, bool, int]:
             is_slow = registry.kind_named(check.kind).stops_late
@@ -328,23 +321,23 @@ class _MutantTrier:
 
         for check in sorted(self.checks, key=order):
             result = result_of_check(evaluation, check)
-            if result.verdict not in NON_FAILING_VERDICTS:
-                return _Kill(check.id, _fails_on_every_seed(evaluation, check, result))
+            if result.fails:
+                return result
         return None
 
 
-def _fails_on_every_seed(evaluation: Evaluation, check: Check, result: CheckResult) -> bool:
+def _fails_on_every_seed(evaluation: Evaluation, result: CheckResult) -> bool:
     """Return True if a program that fails a check on one seed is certain to fail it on every seed.
 
     That is so if a case with written inputs fails, or if the check counts something: a count
     follows from sizes.
     """
-    if registry.kind_named(check.kind).shows_measurement:
+    if registry.kind_named(result.kind).shows_measurement:
         return True
-    return any(
-        not any(recipe.is_drawn for recipe in evaluation.cases[name].inputs.values())
-        for name in result.failing
-    )
+    for name in result.failing:
+        if not any(recipe.is_drawn for recipe in evaluation.cases[name].inputs.values()):
+            return True
+    return False
 
 
 # -- search for counterexamples -------------------------------------------------------------------
@@ -364,11 +357,6 @@ class _SearchInput:
     def input_names(self) -> list[str]:
         """Inputs of the case that the run reads."""
         return list(run_inputs(self.evaluation.steps(self.run)))
-
-    @property
-    def order(self) -> tuple[int, tuple[int, int]]:
-        """Sort key: distance from the question's cases, then size."""
-        return list(Reach).index(self.reach), self.evaluation.display_order(self.case)
 
     @property
     def expected(self) -> Outcome:
@@ -417,7 +405,12 @@ class Search:
                 if self._is_usable(candidate, domain, known_inputs):
                     usable.append(candidate)
         self.size = len(usable)
-        return sorted(usable, key=lambda search_input: search_input.order)
+        reaches = list(Reach)
+
+        def order(item: _SearchInput) -> tuple[int, tuple[int, int]]:
+            return reaches.index(item.reach), item.evaluation.display_order(item.case)
+
+        return sorted(usable, key=order)
 
     def _candidates(self) -> Iterator[tuple[int, Reach, CaseRecipe, str]]:
         """Yield a seed, the kind of change, the changed case, and the name of the question's."""
@@ -442,21 +435,21 @@ class Search:
         The reference must be quick on it, and must agree with itself in float64.
         """
         evaluation = candidate.evaluation
-        run = candidate.run
         case = candidate.case
         try:
             entries = sum(np.size(value) for value in evaluation.drawn_inputs(case).values())
             if entries > MAX_SEARCHED_ENTRIES:
                 return False
             # No program sees a difference between inputs with the same fingerprint.
-            fingerprint = hash((run, input_fingerprint(evaluation, case, candidate.input_names)))
+            fingerprint = input_fingerprint(evaluation, case, candidate.input_names)
+            fingerprint = hash((candidate.run, fingerprint))
             if fingerprint in known_inputs:
                 return False
             began = time.perf_counter()
             expected = candidate.expected
             if time.perf_counter() - began > MAX_REFERENCE_SECONDS:
                 return False
-            if not domain.contains(evaluation, run, case, candidate.origin):
+            if not domain.contains(evaluation, candidate.run, case, candidate.origin):
                 return False
             for result in candidate.compared_names:
                 if self._mismatch_sentence(candidate, result, expected):

@@ -28,7 +28,7 @@ from grader.grading.bank_programs import accepted_program
 from grader.grading.evaluation import Evaluation
 from grader.model.audit import PlantingResult
 from grader.model.question import Question
-from grader.model.report import NON_FAILING_VERDICTS, CheckResult
+from grader.model.report import CheckResult
 
 MAX_STYLES = 2  # accepted solutions in which a variant is planted
 MAX_TRIED_SOLUTIONS = 5  # accepted solutions that are tried to find them
@@ -194,7 +194,7 @@ def _fails_all(variant: Evaluation, failing: Sequence[CheckResult]) -> bool:
     """Return True if a variant fails all checks that its plant fails."""
     checks = {check.id: check for check in variant.question.spec.checks}
     results = (result_of_check(variant, checks[result.id]) for result in failing)
-    return all(result.verdict not in NON_FAILING_VERDICTS for result in results)
+    return all(result.fails for result in results)
 
 
 def _raises_more(plant: Evaluation, variant: Evaluation, failure: Failure) -> bool:

@@ -199,6 +199,11 @@ class CheckResult:
     points: int = 0  # earned points of its part
     of: int = 0  # maximum; 0: the points of the part are not shared, or do not count
 
+    @property
+    def fails(self) -> bool:
+        """Return True if the submission does not pass the check."""
+        return self.verdict not in NON_FAILING_VERDICTS
+
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
