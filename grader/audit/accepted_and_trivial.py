@@ -32,7 +32,7 @@ from grader.explain.session import GradingSession
 from grader.grading.bank_errors import BankProgramError, program_file
 from grader.grading.bank_programs import ACCEPTED_PREFIX, accepted_program
 from grader.grading.evaluation import Evaluation
-from grader.grading.kinds import registry
+from grader.grading.kinds.registry import kind_of
 from grader.grading.values import same_value
 from grader.model.audit import AcceptedSolutionResult, TrivialAnswer
 from grader.model.question import Question
@@ -250,7 +250,7 @@ def _style_rejections(
         f"style {style}", stand_in_sources(session, style), seed, called="it"
     )
     for check in session.question.spec.checks:
-        if check.stretch or not registry.kind_named(check.kind).judges_values:
+        if check.stretch or not kind_of(check).judges_values:
             continue
         result = result_of_check(evaluation, check)
         if result.verdict is Verdict.FAIL:

@@ -43,7 +43,7 @@ from grader.explain.components import Failure
 from grader.explain.idea_matching import diagnose
 from grader.explain.session import GradingSession
 from grader.grading.bank_errors import BankProgramError, program_file
-from grader.grading.kinds import registry
+from grader.grading.kinds.registry import kind_of
 from grader.grading.reruns import require_deterministic
 from grader.grading.submission import LOG_SEED, run_experiment
 from grader.model.audit import (
@@ -192,7 +192,7 @@ class _QuestionAudit:
         self.notes = [
             f"{check.id} was run on the reference only"
             for check in question.spec.checks
-            if registry.kind_named(check.kind).is_timed
+            if kind_of(check).is_timed
         ]
 
     def run(self) -> AuditReport:

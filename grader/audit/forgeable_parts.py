@@ -23,8 +23,8 @@ from grader.explain.session import GradingSession
 from grader.grading.case_by_case import SubmissionStopped
 from grader.grading.compare import find_mismatch
 from grader.grading.evaluation import Evaluation
-from grader.grading.kinds import registry
 from grader.grading.kinds.base import WrittenAnswerKind
+from grader.grading.kinds.registry import kind_of
 from grader.grading.values import same_value
 from grader.model.question import Question
 from grader.model.spec import Check
@@ -49,7 +49,7 @@ def comparing_checks(question: Question, part: int) -> list[Check]:
     """
     checks = []
     for check in _required_checks(question, part):
-        kind = registry.kind_named(check.kind)
+        kind = kind_of(check)
         has_inputs = run_inputs(question.runs[check.run]) or not kind.hides_expected
         if kind.judges_values and has_inputs:
             checks.append(check)
@@ -61,7 +61,7 @@ def is_only_measured(question: Question, part: int) -> bool:
 
     Budgets and side effects are reported by that process, which can forge them.
     """
-    kinds = [registry.kind_named(check.kind) for check in _required_checks(question, part)]
+    kinds = [kind_of(check) for check in _required_checks(question, part)]
     return not any(kind.judges_values or isinstance(kind, WrittenAnswerKind) for kind in kinds)
 
 
@@ -182,7 +182,7 @@ def _failing_cases(
     for check in checks:
         all_cases = [case.name for case in forged.cases_of(check)]
         try:
-            result = registry.kind_named(check.kind).run_check(forged, check)
+            result = kind_of(check).run_check(forged, check)
         except SubmissionStopped:
             failing.update(all_cases)
             continue

@@ -20,8 +20,8 @@ from grader.grading.bank_errors import line_suffix, message_suffix, program_file
 from grader.grading.case_by_case import SubmissionStopped
 from grader.grading.check_order import CheckSchedule
 from grader.grading.evaluation import Evaluation
-from grader.grading.kinds import registry
 from grader.grading.kinds.base import CaseTrial
+from grader.grading.kinds.registry import kind_of
 from grader.grading.submission import missing_functions
 from grader.model.audit import AuditRow, Budget, MatrixCell, Remark
 from grader.model.errors import did_you_mean
@@ -138,7 +138,7 @@ def result_of_check(evaluation: Evaluation, check: Check, *, timed: bool = False
     As in a grade, the submission needs no functions of parts after the check's.  A check that
     measures time runs only if `timed`: timing wrong answers proves nothing and takes long.
     """
-    kind = registry.kind_named(check.kind)
+    kind = kind_of(check)
     if kind.is_timed and not timed:
         return CheckResult(check.id, check.kind, Verdict.SKIPPED, "not run", stretch=check.stretch)
     question = evaluation.question
@@ -187,7 +187,7 @@ def budget_shares(evaluation: Evaluation, results: Mapping[str, CheckResult]) ->
     """Return the share of each measured budget that a program takes in its worst case."""
     shares_by_check = {}
     for check in evaluation.question.spec.checks:
-        kind = registry.kind_named(check.kind)
+        kind = kind_of(check)
         result = results.get(check.id)
         if check.stretch or result is None or not result.figures:
             continue
@@ -417,7 +417,7 @@ class Matrix:
         for part in self.question.spec.parts:
             required = [check for check in part.checks if not check.stretch]
             for check in required:
-                varies_with_style = registry.kind_named(check.kind).varies_with_style(check)
+                varies_with_style = kind_of(check).varies_with_style(check)
                 if check.id in wrongly_claimed or varies_with_style:
                     continue
                 if not self.count_stopped(check.id, earlier):
@@ -472,7 +472,7 @@ class Matrix:
 
     def _is_redundant(self, check: Check) -> bool:
         """Return True if earlier required checks kill every wrong program that this check stops."""
-        kind = registry.kind_named(check.kind)
+        kind = kind_of(check)
         if kind.is_law or check.stretch or kind.varies_with_style(check):
             return False
         return bool(self.count_stopped(check.id)) and not self.count_stopped_first(check.id)

@@ -42,7 +42,7 @@ from grader.grading.bank_errors import BankProgramError, blame_bank
 from grader.grading.bank_programs import ACCEPTED_PREFIX
 from grader.grading.compare import find_mismatch
 from grader.grading.evaluation import Evaluation
-from grader.grading.kinds import registry
+from grader.grading.kinds.registry import kind_of
 from grader.grading.values import Value
 from grader.model.audit import Counterexample, MutantFate, MutantTrial, MutationReport
 from grader.model.limits import MAX_REFERENCE_SECONDS, MIN_MUTANT_CALL_SECONDS, MUTANT_CALL_FACTOR
@@ -217,7 +217,7 @@ class _MutantTrier:
         self.checks = [
             check
             for check in session.question.spec.checks
-            if not check.stretch and registry.kind_named(check.kind).decides_on_every_machine(check)
+            if not check.stretch and kind_of(check).decides_on_every_machine(check)
         ]
         self.search = Search(session)
         self.explanations = {
@@ -316,7 +316,7 @@ class _MutantTrier:
         """Return the first result that is no pass; None if the program passes all checks."""
 
         def order(check: Check) -> tuple[bool, bool, int]:
-            is_slow = registry.kind_named(check.kind).stops_late
+            is_slow = kind_of(check).stops_late
             return check.id != likely_killer, is_slow, -self.kills[check.id]
 
         for check in sorted(self.checks, key=order):
@@ -332,7 +332,7 @@ def _fails_on_every_seed(evaluation: Evaluation, result: CheckResult) -> bool:
     That is so if a case with written inputs fails, or if the check counts something: a count
     follows from sizes.
     """
-    if registry.kind_named(result.kind).shows_measurement:
+    if kind_of(result).shows_measurement:
         return True
     for name in result.failing:
         if not any(recipe.is_drawn for recipe in evaluation.cases[name].inputs.values()):
@@ -385,7 +385,7 @@ class Search:
         by_final_value: set[tuple[str, str]] = set()
         fully: set[tuple[str, str]] = set()
         for check in self.checks:
-            kind = registry.kind_named(check.kind)
+            kind = kind_of(check)
             compared = by_final_value if kind.compares_final_value_only else fully
             compared.update((check.run, result) for result in check.compared_results)
         return by_final_value - fully
@@ -558,7 +558,7 @@ class Search:
 
 def _compares_values(check: Check) -> bool:
     """Return True if a check compares results with those of the reference."""
-    kind = registry.kind_named(check.kind)
+    kind = kind_of(check)
     return kind.judges_values and not kind.is_law
 
 

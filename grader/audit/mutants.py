@@ -58,7 +58,7 @@ _WITH_OR_WITHOUT_EQUALITY: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
 }  # fmt: skip
 MAX_EPSILON = 1e-3  # a positive number up to this one keeps another number away from 0
-_SENTINELS = {"inf": 1e4, "nan": 0.0}  # numbers that people write instead
+_SENTINELS = {"inf": 1e4, "-inf": -1e4, "nan": 0.0}  # numbers that people write instead
 _PRECISIONS = {"float64": "float32", "double": "float32", "float32": "float64"}
 _ROOTS = {"sqrt", "rsqrt"}
 _UNCHANGED_FIELDS = {"annotation", "returns", "decorator_list"}
@@ -290,10 +290,9 @@ def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Repla
             yield from _call_replacements(node, modules)
         case ast.Attribute(attr="T" | "mT" | "H"):
             yield "dropped transpose", node.value
-        case ast.Attribute(attr=name) if role == "operator" and name in NAMES:
-            yield "another function", _with_fields(node, attr=NAMES[name])
-        case ast.Name(id=name) if role == "operator" and name in NAMES:
-            yield "another function", _with_fields(node, id=NAMES[name])
+        case ast.Attribute() | ast.Name() if role == "operator" and _name(node) in NAMES:
+            field = "attr" if isinstance(node, ast.Attribute) else "id"
+            yield "another function", _with_fields(node, **{field: NAMES[_name(node)]})
         case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
             for index, loop in enumerate(node.generators):
                 if loop.ifs:
@@ -316,27 +315,26 @@ def _comparison_replacements(node: ast.Compare) -> Iterator[Replacement]:
             rule = "another comparison"
             if _WITH_OR_WITHOUT_EQUALITY.get(type(operator)) is other:
                 rule = MOVED_BOUND_RULE
-            operators = _with_item(node.ops, index, other())
-            yield rule, ast.Compare(node.left, operators, node.comparators)
+            yield rule, _with_fields(node, ops=_with_item(node.ops, index, other()))
 
 
 def _bool_replacements(node: ast.BoolOp) -> Iterator[Replacement]:
     other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-    yield "and/or", ast.BoolOp(other, node.values)
+    yield "and/or", _with_fields(node, op=other)
     for index in range(len(node.values)):
         conditions = _without_item(node.values, index)
         if len(conditions) == 1:
             yield "dropped condition", conditions[0]
         else:
-            yield "dropped condition", ast.BoolOp(node.op, conditions)
+            yield "dropped condition", _with_fields(node, values=conditions)
 
 
 def _tuple_replacements(node: ast.Tuple, *, is_axis: bool) -> Iterator[Replacement]:
     for items in _swapped_lists(node.elts):
-        yield "swapped items", ast.Tuple(items, node.ctx)
+        yield "swapped items", ast.Tuple(items)
     if is_axis:
         for index in range(len(node.elts)):
-            yield "dropped axis", ast.Tuple(_without_item(node.elts, index), node.ctx)
+            yield "dropped axis", ast.Tuple(_without_item(node.elts, index))
 
 
 def _subscript_replacements(node: ast.Subscript) -> Iterator[Replacement]:
@@ -345,25 +343,26 @@ def _subscript_replacements(node: ast.Subscript) -> Iterator[Replacement]:
             continue
         for rule, new_slice in _slice_replacements(part):
             subscript = _with_tuple_item(node.slice, index, new_slice)
-            yield rule, ast.Subscript(node.value, subscript, node.ctx)
+            yield rule, _with_fields(node, slice=subscript)
 
 
 def _call_replacements(node: ast.Call, modules: set[str]) -> Iterator[Replacement]:
-    func, args, keywords = node.func, node.args, node.keywords
+    func, args = node.func, node.args
     has_starred = any(isinstance(argument, ast.Starred) for argument in args)
     if not has_starred:
         for arguments in _swapped_lists(args):
-            yield "swapped arguments", ast.Call(func, arguments, keywords)
-    for index in range(len(keywords)):
-        yield "dropped argument", ast.Call(func, args, _without_item(keywords, index))
+            yield "swapped arguments", _with_fields(node, args=arguments)
+    for index in range(len(node.keywords)):
+        keywords = _without_item(node.keywords, index)
+        yield "dropped argument", _with_fields(node, keywords=keywords)
     if not has_starred and len(args) > 1:
-        yield "dropped argument", ast.Call(func, args[:-1], keywords)
+        yield "dropped argument", _with_fields(node, args=args[:-1])
     if isinstance(func, ast.Attribute) and not _is_module(func.value, modules):
         yield "dropped call", func.value
         if func.attr == "astype":
             for name in ("float32", "float64", "int64"):
-                cast: list[ast.expr] = [ast.Constant(name), *args[1:]]
-                yield "changed cast", ast.Call(func, cast, keywords)
+                cast = [ast.Constant(name), *args[1:]]
+                yield "changed cast", _with_fields(node, args=cast)
     elif not has_starred and len(args) == 1:
         yield "dropped call", args[0]
 
@@ -379,7 +378,7 @@ def _binary_replacements(node: ast.BinOp) -> Iterator[Replacement]:
         if isinstance(side, ast.JoinedStr) or isinstance(getattr(side, "value", None), str):
             return  # text
     for other in OPERATORS[type(node.op)]:
-        yield "another operator", ast.BinOp(node.left, other(), node.right)
+        yield "another operator", _with_fields(node, op=other())
     if isinstance(node.op, NON_COMMUTATIVE) and ast.dump(node.left) != ast.dump(node.right):
         yield "swapped operands", ast.BinOp(node.right, node.op, node.left)
     rule = "dropped term" if isinstance(node.op, ast.Add | ast.Sub) else "dropped factor"
@@ -449,7 +448,7 @@ def moved_bounds(node: ast.expr, numbers: Collection[float]) -> Iterator[Replace
         for neighbor in range(max(0, index - 1), min(index + 1, len(node.ops))):
             if other := _WITH_OR_WITHOUT_EQUALITY.get(type(node.ops[neighbor])):
                 operators = _with_item(node.ops, neighbor, other())
-                yield MOVED_BOUND_RULE, ast.Compare(node.left, operators, node.comparators)
+                yield MOVED_BOUND_RULE, _with_fields(node, ops=operators)
 
 
 def _bound(node: ast.expr) -> int | float | None:
@@ -475,10 +474,8 @@ def _sentinel_replacements(node: ast.expr, modules: set[str]) -> Iterator[Replac
             if name in _PRECISIONS:
                 yield "another precision", _with_fields(node, attr=_PRECISIONS[name])
         case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(text))]):
-            name = text.strip().lower().lstrip("+-")
-            if name in _SENTINELS:
-                sign = -1 if text.strip().startswith("-") else 1
-                yield "a number for none", _number_node(sign * _SENTINELS[name])
+            if text in _SENTINELS:
+                yield "a number for none", _number_node(_SENTINELS[text])
 
 
 def _eps_replacements(node: ast.expr) -> Iterator[Replacement]:
@@ -517,7 +514,7 @@ def statement_changes(node: ast.stmt, local_names: LocalNames) -> Iterator[tuple
         case ast.AugAssign():
             yield "assigned, not added", ast.Assign([node.target], node.value, lineno=node.lineno)
             for other in OPERATORS[type(node.op)]:
-                yield "another operator", ast.AugAssign(node.target, other(), node.value)
+                yield "another operator", _with_fields(node, op=other())
             if isinstance(node.op, ast.Sub):
                 value = ast.BinOp(node.value, ast.Sub(), node.target)
                 yield "swapped operands", ast.Assign([node.target], value, lineno=node.lineno)

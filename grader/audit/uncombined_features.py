@@ -21,7 +21,7 @@ from grader.cases.recipe import CaseRecipe, Recipe, run_inputs
 from grader.cases.vary import format_inputs
 from grader.explain.extra_cases import ExtraCases
 from grader.grading.evaluation import Evaluation
-from grader.grading.kinds import registry
+from grader.grading.kinds.registry import kind_of
 from grader.grading.values import Value, to_array
 from grader.model.number_format import format_count
 from grader.sandbox.worker.wire import Tensor
@@ -116,7 +116,7 @@ class _CaseMaker:
         self.cases: dict[str, dict[str, FeaturedCase]] = {}  # by function, then run and case
         question = evaluation.question
         for check in question.spec.checks:
-            if check.stretch or not registry.kind_named(check.kind).judges_values:
+            if check.stretch or not kind_of(check).judges_values:
                 continue
             names = frozenset(run_inputs(question.runs[check.run]))
             functions = question.functions_called_by_runs([check.run]) or (check.run,)

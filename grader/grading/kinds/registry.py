@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from pydantic import Field, create_model
 
 from grader.grading.kinds.base import Kind
+from grader.model.report import CheckResult
 from grader.model.spec import Check, Part, Spec, normalize_spec
 
 # The module of each kind.  Its class is named after the kind: `SideEffectsKind`.
@@ -47,6 +48,11 @@ def kind_named(name: str) -> Kind[Any]:
     class_name = name.title().replace("-", "") + "Kind"
     kind: type[Kind[Any]] = getattr(module, class_name)
     return kind()
+
+
+def kind_of(check: Check | CheckResult) -> Kind[Any]:
+    """Return the kind of a check."""
+    return kind_named(check.kind)
 
 
 def spec_model(kinds: Iterable[str]) -> type[Spec]:
