@@ -189,11 +189,7 @@ def _statement_text(node: ast.stmt, *, is_elif: bool) -> str:
     """Return the text of a statement; of a compound one, that of its head."""
     if not isinstance(getattr(node, "body", None), list):
         return ast.unparse(node)
-    head = copy.copy(node)
-    head.body = [ast.Pass()]  # type: ignore[attr-defined]
-    for name in ("orelse", "finalbody", "decorator_list", "handlers"):
-        if hasattr(head, name) and not isinstance(node, ast.Try):
-            setattr(head, name, [])
+    head = _with_fields(node, body=[ast.Pass()], orelse=[], decorator_list=[])
     text = ast.unparse(head).removesuffix("pass").rstrip()
     return f"el{text}" if is_elif else text
 
@@ -215,14 +211,13 @@ def expression_slots(node: ast.AST) -> Iterator[ExpressionSlot]:
     for name, value in ast.iter_fields(node):
         if name in _UNCHANGED_FIELDS:
             continue
-        items = value if isinstance(value, list) else [value]
-        for index, item in enumerate(items):
+        places: list[tuple[Any, Any]] = [(vars(node), name)]
+        if isinstance(value, list):
+            places = [(value, index) for index in range(len(value))]
+        for holder, key in places:
+            item = holder[key]
             if isinstance(item, ast.expr):
-                role = _role(node, name, index, item)
-                if isinstance(value, list):
-                    yield ExpressionSlot(value, index, role)
-                else:
-                    yield ExpressionSlot(vars(node), name, role)
+                yield ExpressionSlot(holder, key, _role(node, name, key, item))
                 if not isinstance(item, ast.JoinedStr) and _number(item) is None:
                     yield from expression_slots(item)
             elif isinstance(item, ast.keyword | ast.comprehension | ast.withitem):
@@ -231,12 +226,12 @@ def expression_slots(node: ast.AST) -> Iterator[ExpressionSlot]:
                 yield from expression_slots(item)  # default values
 
 
-def _role(node: ast.AST, name: str, index: int, item: ast.expr) -> str:
-    """Return the role of an expression, from its position and its text."""
+def _role(node: ast.AST, name: str, key: object, item: ast.expr) -> str:
+    """Return the role of an expression, from its field, its key in it, and its text."""
     match node:
         case ast.Call() if name == "func":
             return "operator"
-        case ast.Call() if index == 0 and ast.unparse(node.func).endswith("einsum"):
+        case ast.Call() if key == 0 and ast.unparse(node.func).endswith("einsum"):
             return "subscripts"
         case ast.Call():
             return "dtype" if ast.unparse(item).endswith("dtype") else ""
@@ -322,11 +317,9 @@ def _bool_replacements(node: ast.BoolOp) -> Iterator[Replacement]:
     other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
     yield "and/or", _with_fields(node, op=other)
     for index in range(len(node.values)):
-        conditions = _without_item(node.values, index)
-        if len(conditions) == 1:
-            yield "dropped condition", conditions[0]
-        else:
-            yield "dropped condition", _with_fields(node, values=conditions)
+        values = _without_item(node.values, index)
+        conditions = values[0] if len(values) == 1 else _with_fields(node, values=values)
+        yield "dropped condition", conditions
 
 
 def _tuple_replacements(node: ast.Tuple, *, is_axis: bool) -> Iterator[Replacement]:
@@ -341,9 +334,18 @@ def _subscript_replacements(node: ast.Subscript) -> Iterator[Replacement]:
     for index, part in enumerate(_tuple_items(node.slice)):
         if not isinstance(part, ast.Slice):
             continue
-        for rule, new_slice in _slice_replacements(part):
-            subscript = _with_tuple_item(node.slice, index, new_slice)
-            yield rule, _with_fields(node, slice=subscript)
+        for bound, value in ast.iter_fields(part):
+            if value is None:
+                continue
+            changes: list[tuple[str, ast.expr | None]] = [("dropped bound", None)]
+            if bound != "step" and _number(value) is None:
+                for operator in (ast.Add(), ast.Sub()):
+                    moved = ast.BinOp(value, operator, ast.Constant(1))
+                    changes.append(("off by one", moved))
+            for rule, change in changes:
+                new = copy.deepcopy(node)
+                setattr(_tuple_items(new.slice)[index], bound, change)
+                yield rule, new
 
 
 def _call_replacements(node: ast.Call, modules: set[str]) -> Iterator[Replacement]:
@@ -388,18 +390,6 @@ def _binary_replacements(node: ast.BinOp) -> Iterator[Replacement]:
         yield rule, node.right
     elif isinstance(node.op, ast.Sub):
         yield rule, ast.UnaryOp(ast.USub(), node.right)
-
-
-def _slice_replacements(part: ast.Slice) -> Iterator[tuple[str, ast.Slice]]:
-    for bound in ("lower", "upper", "step"):
-        value: ast.expr | None = getattr(part, bound)
-        if value is None:
-            continue
-        yield "dropped bound", _with_fields(part, **{bound: None})
-        if bound != "step" and _number(value) is None:
-            for operator in (ast.Add(), ast.Sub()):
-                moved = ast.BinOp(value, operator, ast.Constant(1))
-                yield "off by one", _with_fields(part, **{bound: moved})
 
 
 # -- numbers ---------------------------------------------------------------------------------------
@@ -525,12 +515,15 @@ def statement_changes(node: ast.stmt, local_names: LocalNames) -> Iterator[tuple
                     targets = _with_item(node.targets, index, new_target)
                     yield "swapped targets", _with_fields(node, targets=targets)
         case ast.Return(value=ast.expr() as value):
-            for index, part in enumerate(_tuple_items(value)):
+            parts = _tuple_items(value)
+            is_tuple = isinstance(value, ast.Tuple)
+            for index, part in enumerate(parts):
                 if not isinstance(part, ast.Name):
                     continue
                 for name, line in local_names.items():
                     if line < node.lineno and name != part.id:
-                        result = _with_tuple_item(value, index, ast.Name(name))
+                        returned = _with_item(parts, index, ast.Name(name))
+                        result = ast.Tuple(returned) if is_tuple else returned[0]
                         yield "another local returned", ast.Return(result)
         case _:
             return
@@ -573,13 +566,6 @@ def _local_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> LocalNames
 def _tuple_items(node: ast.expr) -> list[ast.expr]:
     """Return the items of a tuple; any other expression is the only item."""
     return node.elts if isinstance(node, ast.Tuple) else [node]
-
-
-def _with_tuple_item(node: ast.expr, index: int, item: ast.expr) -> ast.expr:
-    """Return a tuple with another item, or the item alone if the node is not a tuple."""
-    if not isinstance(node, ast.Tuple):
-        return item
-    return _with_fields(node, elts=_with_item(node.elts, index, item))
 
 
 def _with_fields(node: T, **fields: object) -> T:
