@@ -80,16 +80,16 @@ AuditReports = tuple[AuditReport, MutationReport | None]  # None if no mutants w
 
 @dataclass(frozen=True, slots=True)
 class AuditPlan:
-    """What to do with each question, and with its proof."""
+    """Options of an audit of several questions."""
 
     seeds: Sequence[int] = range(3)
     mutants: bool = False  # try mutants if the audit finds no problem
     at_most: int | None = None  # mutants of a question (default: all)
     strict: bool = False  # a remark fails the audit, too
-    everything: bool = False  # prove all questions, also those with a current proof
-    mine: bool = False  # believe the proofs in any bank, because they are the user's own
-    write: bool = False  # write the new proofs
-    write_killed_by: bool = False  # write killed_by for ideas that have none
+    ignores_proofs: bool = False  # prove all questions, also those with a current proof
+    trusts_proofs: bool = False  # believe the proofs in any bank, because they are the user's own
+    writes_proofs: bool = False  # write the new proofs
+    writes_killed_by: bool = False  # write killed_by for ideas that have none
     jobs: int = 1  # number of questions that are audited at once
 
 

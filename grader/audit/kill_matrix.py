@@ -52,8 +52,8 @@ class SeedResult:
     results: Mapping[str, CheckResult]  # by check; every check has run
     graded_results: Mapping[str, CheckResult]  # by check; a grade skips some of them
     named_ideas: frozenset[str]
-    raised: ExceptionRecord | None = None  # if the program raises on every case that it fails
-    budget_shares: Mapping[str, float] = field(default_factory=dict)  # by check
+    raised: ExceptionRecord | None  # if the program raises on every case that it fails
+    budget_shares: Mapping[str, float]  # by check
 
     @property
     def failing_results(self) -> list[CheckResult]:

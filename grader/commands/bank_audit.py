@@ -86,7 +86,7 @@ def run_audit(
             yield AuditOutcome(name)
             continue
         status = _proof_status(question, plan)
-        may_skip = not question_ids and not plan.everything
+        may_skip = not question_ids and not plan.ignores_proofs
         if may_skip and status and status.state == "current":
             yield AuditOutcome(question.id, proof_status=status, is_believed=True)
         else:
@@ -103,7 +103,7 @@ def _check_plan(plan: AuditPlan) -> None:
     """Raise UsageError if options contradict each other."""
     if plan.at_most is not None and not plan.mutants:
         raise UsageError("--at-most says how many mutants to try", hint="add --mutants")
-    if plan.write and (not plan.mutants or plan.at_most is not None):
+    if plan.writes_proofs and (not plan.mutants or plan.at_most is not None):
         raise UsageError("--write-proofs is about all mutants", hint="--mutants without --at-most")
 
 
@@ -114,9 +114,9 @@ def _proof_status(question: Question, plan: AuditPlan) -> ProofStatus | None:
     """
     from grader.audit import proofs
 
-    if plan.write:
+    if plan.writes_proofs:
         files.refuse_link(proofs.proof_path(question))
-    is_trusted = plan.mine or question.bank == bank.builtin()
+    is_trusted = plan.trusts_proofs or question.bank == bank.builtin()
     return proofs.proof_status(question, plan) if is_trusted else None
 
 
@@ -128,7 +128,7 @@ def _write_results(
     mutants = outcome.mutants
     if plan.mutants and mutants is None:
         ctx.warn(f"the mutants of {outcome.name} are not tried: its audit has problems")
-    if plan.write_killed_by:
+    if plan.writes_killed_by:
         outcome = outcome._replace(killed_by_written=write_killed_by(question, outcome.report))
     if mutants and not mutants.interrupted and outcome.is_ready(strict=plan.strict):
         outcome = outcome._replace(proof_path=_write_proof(ctx, question, outcome, plan))
@@ -169,7 +169,7 @@ def _write_proof(ctx: Context, question: Question, outcome: AuditOutcome, plan: 
     assert outcome.report is not None
     assert outcome.mutants is not None
     new_proof = proofs.make_proof(question, outcome.report, outcome.mutants)
-    if plan.write:
+    if plan.writes_proofs:
         path = proofs.proof_path(question)
         files.replace(path, new_proof.to_bytes(), "choose a bank whose folder you can write")
         return ctx.short_path(path)
@@ -244,10 +244,10 @@ def audit(
         mutants=mutants,
         at_most=at_most,
         strict=strict,
-        everything=everything,
-        mine=mine,
-        write=write,
-        write_killed_by=claims,
+        ignores_proofs=everything,
+        trusts_proofs=mine,
+        writes_proofs=write,
+        writes_killed_by=claims,
         jobs=jobs or available_cores(),
     )
     context = command_context(ctx)
