@@ -5,8 +5,8 @@ solutions in other *styles* (`accepted`).  The audit derives more styles from th
 values are right by construction.  They may exceed budgets of bytes or FLOPs, so only the checks
 that judge values run on them.
 
-A question that accepts zeros proves nothing.  So *trivial answers* are derived from the reference
-as well (`audit/stand_ins.py`).  One seed is enough for them, because they hardly depend on it.
+A question that accepts zeros proves nothing.  So the audit also derives *trivial answers* from the
+reference (`audit/stand_ins.py`).  One seed is enough for them, because they hardly depend on it.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def check_accepted_solutions(
 def check_repair(
     session: GradingSession, seeds: Sequence[int], progress: StepProgress = lambda _: None
 ) -> list[str]:
-    """Return what is wrong with the repair of the starter, as a whole and for each part."""
+    """Return sentences on the faults of the starter's repair, as a whole and for each part."""
     question = session.question
     if not question.repair:
         return []
@@ -267,7 +267,7 @@ def try_trivial_answers(session: GradingSession, seed: int) -> list[TrivialAnswe
     """Put every trivial answer through every check.
 
     If zeros, ones and NaN all equal the reference, the stand-ins replaced nothing: the checks look
-    at what the functions change and not at what they return.  Then none of these answers counts.
+    at changed arguments and not at results.  Then these answers do not count.
     """
     names = list(ANSWERS)
     if forms.form_of(session.question.spec).is_text:  # text has no calls to remember

@@ -1,7 +1,7 @@
 """Audit a question: right programs pass, wrong ones do not, and every wrong idea is named.
 
-Every program goes through every check, even through those that a grade would skip, so that the
-audit learns what each check can tell.  It then works out which checks a grade would have skipped.
+Every program goes through every check, even if a grade would skip the check.  This shows which
+programs each check stops.  The audit then works out which checks a grade would have skipped.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def audit_question(
 
 
 class _QuestionAudit:
-    """The audit of one question, and what it has found so far."""
+    """The audit of one question, with its results so far."""
 
     def __init__(self, question: Question, seeds: Sequence[int], progress: ReportProgress) -> None:
         self.question = question
@@ -332,9 +332,9 @@ class _QuestionAudit:
 def _doubts_of_reference(
     question: Question, accepted: Sequence[AcceptedSolutionResult], repair_problems: Sequence[str]
 ) -> list[str]:
-    """Return a sentence if the reference is likely wrong.
+    """Return a sentence if the reference rejects all other solutions, and there are at least two.
 
-    That is so if there are at least two other solutions, and it rejects all of them.
+    Then the reference is probably wrong.
     """
     names = [f"accepted {result.name}" for result in accepted]
     if question.repair and not question.spec.starter:
@@ -465,7 +465,7 @@ def _remarks_on_first_part(question: Question) -> Iterator[Remark]:
 
 
 def _experiment_problems(question: Question) -> Iterator[str]:
-    """Yield what is wrong with the candidate's experiments, and with the log that is shown."""
+    """Yield faults of the candidate's experiments and of the log in the question."""
     if question.spec.experiments is None:
         return
     for name, source in (("starter", question.starter), ("reference", question.reference)):
@@ -479,29 +479,29 @@ def _experiment_problems(question: Question) -> Iterator[str]:
 def _log_problem(log: str, printed: str) -> Iterator[str]:
     """Yield the first line of a log that the starter does not print."""
     lines = zip_longest(log.strip().splitlines(), printed.strip().splitlines(), fillvalue="")
-    for number, (shown, actual) in enumerate(lines, 1):
-        if not _is_same_line(shown, actual):
+    for number, (expected, actual) in enumerate(lines, 1):
+        if not _is_same_line(expected, actual):
             yield (
                 f"log: expected what the starter prints with seed {LOG_SEED}; line {number} is "
-                f"{shown.strip()[:MAX_LISTED_LINE_CHARS]!r}, and it prints "
+                f"{expected.strip()[:MAX_LISTED_LINE_CHARS]!r}, and it prints "
                 f"{actual.strip()[:MAX_LISTED_LINE_CHARS]!r}"
             )
             return
 
 
-def _is_same_line(shown: str, actual: str) -> bool:
+def _is_same_line(expected: str, actual: str) -> bool:
     """Return True if two lines have the same words, and nearly the same numbers."""
-    shown_words = shown.split()
+    expected_words = expected.split()
     actual_words = actual.split()
-    if len(shown_words) != len(actual_words):
+    if len(expected_words) != len(actual_words):
         return False
-    pairs = zip(shown_words, actual_words, strict=True)
+    pairs = zip(expected_words, actual_words, strict=True)
     return all(_is_same_word(*pair) for pair in pairs)
 
 
-def _is_same_word(shown: str, actual: str) -> bool:
+def _is_same_word(expected: str, actual: str) -> bool:
     try:
-        numbers = float(shown), float(actual)
+        numbers = float(expected), float(actual)
     except ValueError:
-        return shown == actual
+        return expected == actual
     return math.isclose(*numbers, rel_tol=LOG_TOLERANCE, abs_tol=LOG_ABSOLUTE_TOLERANCE)

@@ -102,7 +102,7 @@ def forgeable_parts(session: GradingSession, seed: int) -> Iterator[str]:
 
 
 def _has_empty_inputs(evaluation: Evaluation, check: Check) -> bool:
-    """Return True if all inputs of a check are empty arrays, so that no seed can change them."""
+    """Return True if all inputs of a check are empty arrays, which are the same for every seed."""
     inputs_by_case = [evaluation.drawn_inputs(case) for case in evaluation.cases_of(check)]
     names = run_inputs(evaluation.steps(check.run))
     sizes = [np.size(inputs[name]) for inputs in inputs_by_case for name in names]
@@ -116,8 +116,8 @@ def _passes_with_known_values(
     wrong_program = _failing_program(session, seed, part, checks)
     results = (result_of_check(wrong_program, check) for check in checks)
     if all(not result.fails for result in results):
-        return False  # its values are right: the part is about what is measured
-    recorded = session.new_evaluation(session.bank.reference, seed + SEED_OFFSET)
+        return False  # its values are right: only measured quantities are wrong
+    recorded = session.bank.new_evaluation(session.bank.reference, seed + SEED_OFFSET)
     recorded.parts_asked = part
     runs = dict.fromkeys(check.run for check in checks)
     return all(
@@ -233,7 +233,7 @@ def _judged_results(
 def _corrected_results(
     evaluation: Evaluation, run: str, case: CaseRecipe, recorded: ResultValues
 ) -> dict[str, Any]:
-    """Return a wrong program's results, corrected wherever the recorded ones are right."""
+    """Return a wrong program's results, corrected in each place that seeds do not change."""
     results = dict[str, Any]()
     with contextlib.suppress(ProgramError, WorkerError):  # it may lack a function
         results = dict(_own_results(evaluation, evaluation.subject, run, case))

@@ -1,4 +1,4 @@
-"""The kill matrix: the result of every check on every program, and what is wrong with it.
+"""The kill matrix: the result of every check on every program, and the problems that it shows.
 
 The programs are the *reference*, the *starter* and every *variant* of every idea.  A check *stops*
 or *kills* a program that does not pass it.  The spec *claims* kills: `killed_by` names the checks
@@ -145,7 +145,7 @@ def result_of_check(evaluation: Evaluation, check: Check, *, timed: bool = False
     evaluation.parts_asked = question.spec.part_of(check.id)
     submission = evaluation.subject
     called = {name: name for name in question.functions_called_by_runs({check.run})}
-    # A stub is run, so that its author sees what it raises.
+    # A stub runs: its author should see the exception that it raises.
     loaded = submission.loaded._replace(stubs=()) if submission.loaded else None
     missing = missing_functions(loaded, called, question, submission.filename)
     if missing is not None:
@@ -246,7 +246,7 @@ class Matrix:
         reference = question.reference
         starter = question.starter
         if forms.form_of(question.spec).is_text:
-            # A file of answers is no program: a program that answers nothing takes its place.
+            # A file of answers cannot run: a program that answers nothing takes its place.
             stubs = (f"def {name}(*_, **__):\n    return None\n" for name in question.functions)
             starter = "".join(stubs).encode()
         programs = [
@@ -279,7 +279,7 @@ class Matrix:
 
     @property
     def is_sound(self) -> bool:
-        """True if the reference passes, so that others can be compared with it."""
+        """True if the reference passes; only then the other programs prove anything."""
         return not any(result.failing_results for result in self.reference.seed_results)
 
     def rows(self) -> list[AuditRow]:
@@ -532,7 +532,7 @@ def confused_ideas(programs: Iterable[AuditedProgram]) -> list[tuple[str, str]]:
 def _wrong_names(
     program: AuditedProgram, seed_result: SeedResult, partners: Collection[str]
 ) -> Iterator[SeedProblem]:
-    """Yield a problem if diagnosis names other ideas than those of a program.
+    """Yield a problem if diagnosis does not name exactly the ideas of a program.
 
     Its `partners`, which cannot be told apart from its ideas, are ignored.  A spec need not say
     which ideas the starter has.
@@ -546,7 +546,7 @@ def _wrong_names(
 
 
 def _why_passing(program: AuditedProgram) -> str:
-    """Return why a variant passes: it redefines nothing of the reference, or equals it."""
+    """Return why a variant passes: it redefines no function of the reference, or equals it."""
     if program.misconception is None:
         return ""
     reference, variant = (definitions(source) for source in program.sources[:2])
@@ -630,7 +630,7 @@ def problem_sentences(problems: Iterable[SeedProblem], seeds: int) -> list[str]:
 
 
 def failure_message(result: CheckResult, file: str = "") -> str:
-    """Return the message of a result in words for the bank's author, with its exception."""
+    """Return the message of a result for the bank's author, with its exception."""
     message = re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", result.message))
     if result.raised is None or not file:
         return message

@@ -8,15 +8,15 @@ a wrong answer that a candidate could submit and pass.  The spec may explain a s
 explanation is *stale*, which is a fault, if a check kills the mutant or if it no longer exists.
 
 The search makes its inputs from the question's cases: drawn from other seeds, in other sizes,
-dtypes and layouts, and with other numbers that the cases have for each name.  It leaves out what
-the reference does not accept.  It tries the smallest inputs first, so that a counterexample is easy
-to read.
+dtypes and layouts, and with other numbers that the cases have for each name.  It leaves out inputs
+that the reference does not accept.  It tries the smallest inputs first, because a small
+counterexample is easy to read.
 
 A bound needs cases at it and on both sides.  So some mutants must be killed or explained, even if
-the search finds no counterexample: those with `<` in place of `<=` in the reference, and those that
-move a number of the contract in a comparison of the reference or of an accepted solution.  The
-search could miss a counterexample, as it hardly ever draws two equal numbers and measures no
-memory.
+the search finds no counterexample: mutants with `<` in place of `<=` in the reference, and mutants
+with another number in place of a number of the contract, in a comparison of the reference or of an
+accepted solution.  The search could miss a counterexample, because it hardly ever draws two equal
+numbers and does not measure memory.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from grader.sandbox.remote_program import RemoteProgram
 
 MUTANT_NAME = "mutant"
 
-PATIENCE_FACTORS = (1, 3)  # a mutant gets a second try, so that a busy machine does not kill it
+PATIENCE_FACTORS = (1, 3)  # a mutant gets a second try: the machine may be busy
 SEARCH_TIME_FACTOR = 8  # other inputs may take this much longer; a slower call counts as hanging
 
 MAX_COUNTED_AXES = 3  # integers up to here mostly count axes, and every mutant moves them anyway
@@ -313,7 +313,7 @@ class _MutantTrier:
         return evaluation, kill
 
     def _find_kill(self, evaluation: Evaluation, likely_killer: str = "") -> CheckResult | None:
-        """Return the first result that is no pass; None if the program passes all checks."""
+        """Return the first failing result; None if the program passes all checks."""
 
         def order(check: Check) -> tuple[bool, bool, int]:
             is_slow = kind_of(check).stops_late
@@ -329,8 +329,8 @@ class _MutantTrier:
 def _fails_on_every_seed(evaluation: Evaluation, result: CheckResult) -> bool:
     """Return True if a program that fails a check on one seed is certain to fail it on every seed.
 
-    That is so if a case with written inputs fails, or if the check counts something: a count
-    follows from sizes.
+    It is certain if a case with written inputs fails, or if the check counts something, because a
+    count follows from sizes.
     """
     if kind_of(result).shows_measurement:
         return True
@@ -351,7 +351,7 @@ class _SearchInput:
     evaluation: Evaluation
     run: str
     case: CaseRecipe
-    origin: str  # the question's case from which it was made
+    origin: str  # the name of the question's case that was changed
 
     @property
     def input_names(self) -> list[str]:
@@ -381,7 +381,7 @@ class Search:
 
     @cached_property
     def _curves(self) -> set[tuple[str, str]]:
-        """Results of a run of which all checks compare only the final value."""
+        """Runs and results, if all checks of the result compare only its final value."""
         by_final_value: set[tuple[str, str]] = set()
         fully: set[tuple[str, str]] = set()
         for check in self.checks:
@@ -525,7 +525,7 @@ class Search:
         return mismatch.sentence
 
     def _advice(self, search_input: _SearchInput, result: str | None) -> str:
-        """Return how to change the question so that a check sees the difference."""
+        """Return how to change the question to let a check see the difference."""
         run = search_input.run
         origin = search_input.origin
         checks = [
@@ -557,7 +557,7 @@ class Search:
 
 
 def _compares_values(check: Check) -> bool:
-    """Return True if a check compares results with those of the reference."""
+    """Return True if a check compares results with the reference's results."""
     kind = kind_of(check)
     return kind.judges_values and not kind.is_law
 

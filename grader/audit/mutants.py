@@ -150,7 +150,7 @@ class _Mutator:
         *,
         is_elif: bool,
     ) -> Iterator[Mutant]:
-        """Yield the mutants of one statement, without those of the statements inside it."""
+        """Yield the mutants of one statement, without mutants of the statements inside it."""
         node = body[index]
         was = _statement_text(node, is_elif=is_elif)
 
@@ -247,7 +247,7 @@ def _role(node: ast.AST, name: str, key: object, item: ast.expr) -> str:
 
 
 def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Replacement]:
-    """Yield every replacement of an expression; `modules` are those that the file imports."""
+    """Yield every replacement of an expression; the file imports `modules`."""
     is_stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
     if is_stored and not isinstance(node, ast.Subscript):
         return
@@ -499,7 +499,7 @@ def _is_eps(node: ast.expr) -> bool:
 
 
 def statement_changes(node: ast.stmt, local_names: LocalNames) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield changes of a statement as a whole; `local_names` are those of the function around."""
+    """Yield changes of a statement as a whole; `local_names` belong to the function around."""
     match node:
         case ast.AugAssign():
             yield "assigned, not added", ast.Assign([node.target], node.value, lineno=node.lineno)

@@ -2,8 +2,8 @@
 
 A *variant* stands on top of the reference, so the matrix shows only that the reference with an idea
 in it is named.  A candidate writes another program.  In a *plant*, the functions that a variant
-redefines replace those of an accepted solution.  Otherwise the plant stays the accepted solution,
-also on inputs that the contract does not cover.
+redefines replace the functions of an accepted solution.  The rest of the plant is the accepted
+solution, also on inputs that the contract does not cover.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def plant_idea(question: Question, accepted: bytes, idea: bytes) -> list[bytes] 
     The solution must define all that the variant redefines.  A function that the variant writes
     from scratch must not share an opaque result, such as a ctx, with a function of the solution.
     Helpers of the reference that the variant calls are brought along.  If the solution has a helper
-    of the same name, it must be the same: a name does not say what a helper takes and returns.
+    of the same name, it must be the same, because a name does not show parameters and results.
     """
     reference = definitions(question.reference)
     solution = definitions(accepted)

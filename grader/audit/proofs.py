@@ -1,7 +1,7 @@
 """The proof of a question, as a file next to its spec, and its state.
 
-A proof has one line per fact, and no time, path or machine, so that two proofs can be compared as
-text.  It records what its writer has seen; readers decide if they believe it.
+A proof has one line per fact, and no time, path or machine: two proofs can be compared as text.  It
+records the results that its writer has seen; readers decide if they believe it.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ def _stopping_checks(row: AuditRow, seeds: Sequence[int]) -> str:
 
 
 def _read_proof(path: Path) -> Proof | str:
-    """Return a proof, or the reason why there is none."""
+    """Return a proof, or a clause that says why it cannot be read."""
     if not os.path.lexists(path):
         return "no proof"
     try:
@@ -209,7 +209,7 @@ def _read_proof(path: Path) -> Proof | str:
             )
         return Proof.model_validate_json(content)
     except OSError as error:
-        found = "a symbolic link" if error.errno == errno.ELOOP else error.strerror
-        return f"no proof: expected a file at {path.name}, found {found}"
+        reason = "a symbolic link" if error.errno == errno.ELOOP else error.strerror
+        return f"no proof: expected a file at {path.name}, found {reason}"
     except ValidationError:
         return f"no proof: {path.name} is damaged, or of another version of the program"

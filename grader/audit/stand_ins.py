@@ -29,7 +29,7 @@ def install(kind: str, functions: Mapping[str, Sequence[int]], program: dict[str
     """Replace functions in the namespace of a program, each with indices of its opaque results.
 
     Raises:
-        TypeError: a style was asked for, but none of the names is a function.
+        TypeError: a style was asked for, but no name is a function.
     """
     originals = {name: program[name] for name in functions if callable(program.get(name))}
     if kind in _STYLES:

@@ -30,9 +30,9 @@ MAX_LINES = 20  # sentences on a question
 MAX_LINES_PER_FEATURE = 5
 MAX_WRITTEN_ENTRIES = 64  # entries of an array that is written out
 MAX_TRIED_CASES = 400  # cases that are tried on the reference; some do not combine two features
-MAX_CASES_PER_FEATURE = 2  # cases with a feature that are combined with those of another
+MAX_CASES_PER_FEATURE = 2  # cases with one feature that are combined with cases of another
 
-# Weights of kinds of features: those that are likeliest to be wrong together weigh most.
+# Weights of kinds of features: two features with high weights are likeliest to be wrong together.
 # Any other kind weighs 0.
 WEIGHTS = {
     **dict.fromkeys(("limit", "magnitude", "mask", "nearly", "pieces", "special"), 3),

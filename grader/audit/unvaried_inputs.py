@@ -1,4 +1,4 @@
-"""Find what the cases of a question never vary: a program that relies on it passes every check.
+"""Find properties of inputs that no case varies: a program that relies on one passes every check.
 
 Mutants do not show this.  They are small changes of a reference that uses all its inputs.  No
 mutant has eps built in, takes `abs(alpha)` or returns float64.
@@ -211,10 +211,10 @@ def _default_sentences(question: Question) -> Iterator[str]:
             continue
         names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
         for name in names[len(names) - len(node.args.defaults) :]:
-            given = {_is_given(name, names, step) for step in calls}
-            if given == {True}:
+            is_given = {_is_given(name, names, step) for step in calls}
+            if is_given == {True}:
                 yield f"{name} of {node.name} is given in every step"
-            elif given == {False}:
+            elif is_given == {False}:
                 yield f"{name} of {node.name} is left out in every step"
 
 
