@@ -1,16 +1,17 @@
-"""Steps of a run: each assigns the results of one function call."""
+"""Steps of a run: each assigns the results of one function call.
+
+They are named tuples with the field names of `sandbox.worker.protocol`, where a worker reads them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Scalar = None | bool | int | float | str
 Owner = Literal["submission", "torch", "driver", "judge"]
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(NamedTuple):
     """Argument of a step: a name to look up, a literal, or a list of these."""
 
     name: str | None
@@ -25,8 +26,7 @@ class Argument:
         return tuple(entry.name for entry in entries if entry.name is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One assignment of a call: `targets = function(arguments)`."""
 
     text: str  # as written, for messages

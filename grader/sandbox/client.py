@@ -122,12 +122,7 @@ class RequestLimits:
 class _Stopwatch:
     """Measures the time of a request, except while other processes work on it."""
 
-    def __init__(
-        self,
-        limits: RequestLimits = RequestLimits(),
-        cpu_before: int | None = None,
-        grace: float = 0.0,
-    ) -> None:
+    def __init__(self, limits: RequestLimits, cpu_before: int | None, grace: float) -> None:
         """Start; the first `grace` seconds, in which a process starts, do not count."""
         self.limits = limits
         self.cpu_before = cpu_before  # CPU time of the process, in nanoseconds
@@ -268,7 +263,7 @@ class WorkerClient(Closeable):
         self._looked = 0.0  # time of the last look at its resources
         self.last_cpu_seconds = 0.0  # CPU time of the last reply
         self.slowest_cpu_seconds = 0.0  # CPU time of the slowest call
-        self._stopwatch = _Stopwatch()  # of the current request
+        self._stopwatch: _Stopwatch  # of the current request
         self._has_compiler = False  # True if it has torch's compiler; see `worker.compiler`
         # Requests to repeat in a process with the compiler: the load request of each program with
         # its limits, and all messages about the current request.
@@ -340,7 +335,7 @@ class WorkerClient(Closeable):
         if self._isolation is None:
             try:
                 reply = self._ask(
-                    {"op": "walls"},
+                    {"op": "reportisolation"},
                     RequestLimits(),
                     reply_bytes=0,
                     grace=START_SECONDS[self.torch],

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from grader.model.limits import MAX_KEPT_NAME_LENGTH
 from grader.model.report import ExceptionRecord, Frame
-from grader.model.steps import Argument, Step
+from grader.model.steps import Step
 from grader.sandbox.client import ProtocolViolation
 from grader.sandbox.worker import protocol
 from grader.sandbox.worker.limits import (
@@ -83,24 +83,13 @@ def array_bytes(inputs: Inputs) -> int:
 
 
 def to_wire_steps(steps: Steps) -> protocol.WireSteps:
-    """Return the steps of a question as classes of the protocol."""
-    return tuple(
-        protocol.WireStep(
-            targets=step.targets,
-            unpack=step.unpack,
-            owner=step.owner,
-            function=step.function,
-            arguments=tuple(map(_to_wire_argument, step.arguments)),
-        )
-        for step in steps
-    )
-
-
-def _to_wire_argument(argument: Argument) -> protocol.WireArgument:
-    items = None
-    if argument.items is not None:
-        items = tuple(map(_to_wire_argument, argument.items))
-    return protocol.WireArgument(argument.name, argument.literal, argument.keyword, items)
+    """Return the steps without their texts, which a worker does not read."""
+    wire_steps = []
+    for step in steps:
+        fields = step._asdict()
+        del fields["text"]
+        wire_steps.append(protocol.WireStep(**fields))
+    return tuple(wire_steps)
 
 
 @lru_cache(maxsize=256)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from grader.model.report import ExceptionRecord, Frame
+from grader.model.report import ExceptionRecord
 
 STOPPING_MARK = "# The cells of a notebook."
 SKIPPING_MARK = "# The cells of a notebook. Those that raise are passed over."
@@ -83,11 +83,10 @@ def _to_comment(match: re.Match[str]) -> str:
 
 def with_cell_numbers(raised: ExceptionRecord, program: bytes) -> ExceptionRecord:
     """Return an exception whose frames name the cell and the line in the cell."""
-
-    def with_cell(frame: Frame) -> Frame:
-        if frame.cell:
-            return frame
-        cell, line = cell_and_line(program, frame.line)
-        return replace(frame, cell=cell, line=line)
-
-    return replace(raised, frames=tuple(map(with_cell, raised.frames)))
+    frames = []
+    for frame in raised.frames:
+        if not frame.cell:
+            cell, line = cell_and_line(program, frame.line)
+            frame = replace(frame, cell=cell, line=line)
+        frames.append(frame)
+    return replace(raised, frames=tuple(frames))

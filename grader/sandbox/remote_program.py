@@ -132,8 +132,6 @@ class RemoteProgram:
         outcomes = self._ask(request, protocol.Outcomes, own_steps, inputs)
         if len(outcomes.runs) != len(inputs):
             raise ProtocolViolation("broke the protocol: not a reply to run (runs)")
-        if not judge_steps:
-            return outcomes
         runs = tuple(
             self.run_judge_steps(judge_steps, run_inputs, outcome, want)
             for run_inputs, outcome in zip(inputs, outcomes.runs, strict=True)
@@ -175,19 +173,12 @@ class RemoteProgram:
             raise ProtocolViolation("broke the protocol: not a reply to several (runs)")
         outcomes: list[Outcome | ProgramError] = []
         for run_inputs, run in zip(itertools.cycle(inputs), reply.runs, strict=False):
-            if isinstance(run, protocol.WorkerFault):
-                error = exception_of_fault(run, own_steps)
-                if not isinstance(error, ProgramError):
-                    raise error
+            try:
+                if isinstance(run, protocol.WorkerFault):
+                    raise exception_of_fault(run, own_steps)
+                outcomes.append(self.run_judge_steps(judge_steps, run_inputs, run, want))
+            except ProgramError as error:
                 outcomes.append(error)
-                continue
-            if judge_steps:
-                try:
-                    run = self.run_judge_steps(judge_steps, run_inputs, run, want)
-                except ProgramError as error:
-                    outcomes.append(error)
-                    continue
-            outcomes.append(run)
         return outcomes
 
     def split_steps(
@@ -198,10 +189,8 @@ class RemoteProgram:
         Also returns the results to request from this worker: those that are wanted and those that
         the judge's steps read.
         """
-        if self.judge_program is None:
-            return tuple(steps), (), tuple(want)
         judge_steps = tuple(step for step in steps if step.owner == "judge")
-        if not judge_steps:
+        if self.judge_program is None or not judge_steps:
             return tuple(steps), (), tuple(want)
         own_steps = tuple(step for step in steps if step.owner != "judge")
         own_results = {name for step in own_steps for name in step.targets}
@@ -212,24 +201,23 @@ class RemoteProgram:
     def run_judge_steps(
         self, steps: Sequence[Step], inputs: Inputs, outcome: Outcome, want: NameSequence
     ) -> Outcome:
-        """Carry out steps on plain results, in a process that the program cannot reach.
+        """Carry out steps of the judge on plain results, in a process without the program.
 
         Raises:
             ProgramError: The steps cannot read the results.
             LimitExceeded: The process that carries out the steps did not survive the results.
         """
+        if self.judge_program is None or not steps:
+            return outcome
+        available = dict(inputs)
+        for name, value in outcome.values.items():
+            available[name] = {"value": without_tensors(value)}
         names_read = {name for step in steps for name in step.names_read}
-        results = {
-            name: {"value": without_tensors(value)} for name, value in outcome.values.items()
-        }
-        available = {**inputs, **results}
         step_inputs = {name: available[name] for name in available if name in names_read}
         targets = {name for step in steps for name in step.targets}
-        assert self.judge_program is not None
+        wanted_targets = [name for name in want if name in targets]
         try:
-            judged = self.judge_program().run(
-                steps, step_inputs, [name for name in want if name in targets]
-            )
+            judged = self.judge_program().run(steps, step_inputs, wanted_targets)
         except WorkerError as failure:
             raise LimitExceeded(f"returned results on which the driver {failure}") from None
         values = {**outcome.values, **judged.values}

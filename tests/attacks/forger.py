@@ -175,7 +175,7 @@ def _calls(session: GradingSession, seed: int) -> Iterator[Call]:
 
 
 def _of_run(
-    program: steps.LoadedModule, evaluation: Evaluation, run: str, case: str
+    program: steps.LoadedProgram, evaluation: Evaluation, run: str, case: str
 ) -> Iterator[Call]:
     inputs = evaluation.inputs(evaluation.cases[case], run)
     names = steps.build_inputs(

@@ -85,7 +85,7 @@ def started(
 ) -> Iterator[WorkerClient]:
     """Yield a worker that has started, and check that it ends without a trace."""
     with WorkerClient(torch=torch, cpu_seconds=cpu_seconds, zygote=zygote) as worker:
-        worker.ask({"op": "walls"})
+        worker.ask({"op": "reportisolation"})
         yield worker
     assert worker.process.ended
     assert not Path(worker.scratch).parent.exists()

@@ -16,7 +16,7 @@ from grader.cases.step_syntax import parse_step
 from grader.sandbox.messages import to_wire_steps
 from grader.sandbox.worker.measure import differences
 from grader.sandbox.worker.protocol import Differentiate, WireInput
-from grader.sandbox.worker.steps import LoadedModule, StepFailed
+from grader.sandbox.worker.steps import LoadedProgram, StepFailed
 
 Function = Callable[[Any], Any]
 
@@ -31,7 +31,7 @@ def slopes(
     before = lent.copy()
     steps, inputs = to_wire_steps([parse_step("y = f(x)")]), {"x": WireInput(lent)}
     asked = Differentiate("", steps, inputs, ("x",), of="y", cotangent=cotangent, kinks=kinks)
-    program = LoadedModule(module, None, "reference.py")
+    program = LoadedProgram(module, None, "reference.py")
     try:
         found = differences.differentiate_numerically(program, asked).gradients["x"]
     finally:

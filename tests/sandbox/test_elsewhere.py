@@ -154,7 +154,7 @@ def test_a_worker_can_start_over_as_a_program_where_forks_are_not_safe(tmp_path:
                     *(sys.executable, "-I", "-S", "-B", "-c"),
                     f"import sys; sys.path[:0] = [{str(config.BOOT.parents[1])!r}]\n"
                     "from worker import roles\n"
-                    f"roles.start_over({theirs.fileno()}, {os.getpid()})",
+                    f"roles.restart_as_worker({theirs.fileno()}, {os.getpid()})",
                 ],
                 pass_fds=[theirs.fileno()],
                 stdout=log,
@@ -164,7 +164,7 @@ def test_a_worker_can_start_over_as_a_program_where_forks_are_not_safe(tmp_path:
         control.send(ours, {"own": own._asdict(), "shared": shared._asdict()})
         said = (tmp_path / "log").read_text
         client = Connected(ours, log.fileno(), drain=lambda: False, death=said)
-        reply = client.answer("walls", seconds=60)
+        reply = client.answer("reportisolation", seconds=60)
         assert Isolation(**reply["reply"]).level == (STRONG if sys.platform == "linux" else LIMITED)
     assert process.wait(30) == 0
     made.remove()

@@ -196,7 +196,7 @@ def test_grades_in_a_notebook_and_in_a_thread_that_ends_before_the_next(host: Ho
                     await asyncio.sleep(0)
                 thread.join()
             zygote, worker = made
-            assert worker.ask({"op": "walls"})["ok"]
+            assert worker.ask({"op": "reportisolation"})["ok"]
             worker.close()
             zygote.close()
             await asyncio.get_running_loop().run_in_executor(None, right)
@@ -217,7 +217,7 @@ def test_grades_in_a_forked_pool_also_after_grading_in_the_parent(host: Host) ->
 
         def in_a_fork(_):
             try:
-                worker.ask({"op": "walls"})
+                worker.ask({"op": "reportisolation"})
             except GraderError as error:
                 assert "a fork of it" in str(error)
             else:
@@ -229,10 +229,10 @@ def test_grades_in_a_forked_pool_also_after_grading_in_the_parent(host: Host) ->
         right()
         zygote = Zygote(torch=False)
         worker = WorkerClient(torch=False, zygote=zygote)
-        worker.ask({"op": "walls"})
+        worker.ask({"op": "reportisolation"})
         with multiprocessing.get_context("fork").Pool(2) as pool:
             levels = set(pool.map(in_a_fork, range(2)))
-            assert worker.ask({"op": "walls"})["ok"]
+            assert worker.ask({"op": "reportisolation"})["ok"]
             worker.close()
             zygote.close()  # though the pool holds copies of its sockets
             assert os.getpid() not in levels
@@ -252,7 +252,7 @@ def test_a_host_that_is_killed_leaves_nothing_though_a_fork_of_it_lives(
     source = """
     zygote = Zygote(torch=False)
     worker = WorkerClient(torch=False, zygote=zygote)
-    worker.ask({"op": "walls"})
+    worker.ask({"op": "reportisolation"})
     fork = os.fork()
     if fork == 0:
         signal.pause()

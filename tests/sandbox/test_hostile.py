@@ -41,7 +41,7 @@ def test_a_process_that_ends_says_how_and_is_asked_no_more(
             run(load(worker, source))
         assert str(told.value) == f"ended its process ({how}) before it answered"
         with pytest.raises(WorkerDied):
-            worker.ask({"op": "walls"})
+            worker.ask({"op": "reportisolation"})
 
 
 @pytest.mark.parametrize(

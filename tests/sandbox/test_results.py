@@ -26,7 +26,7 @@ def worker() -> Iterator[WorkerClient]:
     """Give one worker to all: nothing here may break it."""
     with started() as one:
         yield one
-        assert one.ask({"op": "walls"})["ok"]
+        assert one.ask({"op": "reportisolation"})["ok"]
 
 
 def returned(worker: WorkerClient, source: str) -> Any:

@@ -13,18 +13,18 @@ from grader.cases.step_syntax import parse_step
 from grader.sandbox.messages import to_wire_steps
 from grader.sandbox.worker import steps as stepping
 from grader.sandbox.worker.protocol import Outcome, Outcomes, Run, WireInput, WireInputs
-from grader.sandbox.worker.steps import LoadedModule, StepFault
+from grader.sandbox.worker.steps import LoadedProgram, StepFault
 
 # Nobody should any more, says numpy from 2.5 on; it still can be done.
 IN_PLACE = pytest.mark.filterwarnings("ignore:Setting the (shape|dtype):DeprecationWarning")
 TWO = ("y = f(x)", "z = g(x, y)")
 
 
-def program(**functions: Any) -> LoadedModule:
+def program(**functions: Any) -> LoadedProgram:
     """Return a program of functions of ours, as a worker holds one."""
     module = types.ModuleType("submission")
     module.__dict__.update(functions)
-    return LoadedModule(module, None, "submission.py")
+    return LoadedProgram(module, None, "submission.py")
 
 
 def plain(**inputs: Any) -> WireInputs:

@@ -20,7 +20,7 @@ import numpy as np
 from . import values
 from .limits import MAX_CALL_BYTES, MAX_SHARED_RESULTS
 from .protocol import PassedValue, PeerMessage
-from .steps import LoadedModule, StepFailed, StepFault, exception_text, find_name
+from .steps import LoadedProgram, StepFailed, StepFault, exception_text, find_name
 from .wire import DTYPES, Array, Opaque, type_name
 
 Exchange = Callable[[PeerMessage], PeerMessage]  # sends a message and waits for the answer
@@ -120,7 +120,7 @@ class CandidateTestRunner:
         self._turn = 0  # functions of an earlier turn can no longer be called
         self._results: dict[int, Callable[[], Array | None]] = {}
 
-    def call_function(self, program: LoadedModule, message: PeerMessage) -> PeerMessage:
+    def call_function(self, program: LoadedProgram, message: PeerMessage) -> PeerMessage:
         """Call a function of the program and return its result."""
         self._turn += 1
         self._results.clear()
@@ -169,7 +169,7 @@ class CandidateTestRunner:
         return result
 
 
-class RemoteSubmission:
+class SubmissionProxy:
     """Stands in for a module; a driver calls functions of another process through it."""
 
     def __init__(self, exchange: Exchange) -> None:

@@ -67,7 +67,7 @@ WireInputs = dict[str, WireInput]
 # -- requests ---------------------------------------------------------------------------------
 
 
-class Walls(NamedTuple):
+class ReportIsolation(NamedTuple):
     """Report which acts were refused when this process tried them: `IsolationReport`."""
 
 

@@ -41,14 +41,14 @@ MAX_SWEEP_ROUNDS = 10_000  # a program may start processes faster than they are 
 
 def supervisor(channel: int, judge: int) -> NoReturn:
     """Start zygotes and workers for the judge, and end with it."""
-    roles: dict[str, ProcessRole] = {"zygote": zygote, "worker": start_over}
+    roles: dict[str, ProcessRole] = {"zygote": zygote, "worker": restart_as_worker}
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
         roles["worker"] = worker  # elsewhere, libraries do not work in a forked process
     _serve_children(socket.socket(fileno=channel), judge, roles)
 
 
-def start_over(channel: int, parent: int) -> NoReturn:
+def restart_as_worker(channel: int, parent: int) -> NoReturn:
     """Become a worker in a new interpreter instead of a fork."""
     os.set_inheritable(channel, True)
     command = [sys.executable, "-I", "-S", "-B", boot.__file__, "worker", str(channel), str(parent)]

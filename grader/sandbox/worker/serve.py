@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import process_time_ns
-from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -22,7 +21,7 @@ from . import compiler, control, peer_calls, protocol, wire
 from . import steps as stepping
 from .limits import MAX_SEVERAL_SECONDS
 from .measure import differences, kept_memory
-from .steps import LoadedModule, StepFault, describe_exception
+from .steps import LoadedProgram, StepFault, describe_exception
 
 TORCH = "torch" in sys.modules
 if TORCH:
@@ -32,24 +31,12 @@ Handler = Callable[[Any], NamedTuple]  # answers a request
 MAX_TRACEBACK = 2000  # characters
 
 
-def _measure(program: LoadedModule, request: protocol.Measure) -> protocol.Measured:
+def _measure(program: LoadedProgram, request: protocol.Measure) -> protocol.Measured:
     if request.quantity == "state":
         return kept_memory.measure_state(program, request)
     if TORCH:
         return autograd.measure_graph(program, request)
     return kept_memory.measure_allocation(program, request)
-
-
-# Requests that a loaded program answers without other programs or processes.
-ON_PROGRAMS: Mapping[type[NamedTuple], Callable[[LoadedModule, Any], NamedTuple]] = (
-    MappingProxyType(
-        {
-            protocol.Timed: stepping.run_timed,
-            protocol.Differentiate: differences.differentiate_numerically,
-            protocol.Measure: _measure,
-        }
-    )
-)
 
 
 class RequestServer:
@@ -58,20 +45,21 @@ class RequestServer:
     def __init__(
         self, acts: Mapping[str, str], missing: Sequence[str], exchange: peer_calls.Exchange
     ) -> None:
-        self.programs: dict[str, LoadedModule] = {}
+        self.programs: dict[str, LoadedProgram] = {}
         self.load_count = 0
         self.exchange = exchange
         self.test_runner = peer_calls.CandidateTestRunner(exchange)
         self.isolation = protocol.IsolationReport(dict(acts), tuple(missing))
         handlers: dict[type[NamedTuple], Handler] = {
-            protocol.Walls: lambda _: self.isolation,
+            protocol.ReportIsolation: lambda _: self.isolation,
             protocol.Load: self.load,
             protocol.Run: self.run,
             protocol.Several: self.several,
+            protocol.Timed: self._with_program(stepping.run_timed),
+            protocol.Differentiate: self._with_program(differences.differentiate_numerically),
+            protocol.Measure: self._with_program(_measure),
             protocol.Call: self.call,
         }
-        for kind, handle in ON_PROGRAMS.items():
-            handlers[kind] = functools.partial(self._on_program, handle)
         self.handlers = {kind.__name__.lower(): (kind, handlers[kind]) for kind in handlers}
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -85,8 +73,9 @@ class RequestServer:
             reply = {"ok": False, "fault": self._fault(request, error)}
         return {"ok": False, "compiler": True} if compiler.was_requested() else reply
 
-    def _on_program(self, handle: Callable[[LoadedModule, Any], NamedTuple], request: Any) -> Any:  # noqa: ANN401 a request about a program, and its reply
-        return handle(self.programs[request.program], request)
+    def _with_program(self, handle: Callable[[LoadedProgram, Any], NamedTuple]) -> Handler:
+        """Return a handler that gives a function the program of the request, too."""
+        return lambda request: handle(self.programs[request.program], request)
 
     def load(self, request: protocol.Load) -> protocol.Loaded:
         """Execute a program, and tell which of the requested functions it lacks."""
@@ -124,7 +113,7 @@ class RequestServer:
         """Run the steps on sets of inputs in lockstep."""
         program = self.programs[request.program]
         if request.apart:
-            program = replace(program, module=peer_calls.RemoteSubmission(self.exchange))
+            program = replace(program, module=peer_calls.SubmissionProxy(self.exchange))
         return stepping.run_in_lockstep(program, request)
 
     def several(self, request: protocol.Several) -> protocol.Answers:

@@ -48,7 +48,7 @@ class StepFailed(Exception):
 
 
 @dataclass(slots=True)
-class LoadedModule:
+class LoadedProgram:
     """A loaded program, and the driver that runs with it.
 
     A driver reads the program's names from this object.  So a name of the program that is also an
@@ -67,16 +67,14 @@ class LoadedModule:
         self.taken = name
         return getattr(self.module, name)
 
-    def function(self, owner: str, name: str) -> Callable[..., Any]:
-        """Return the callable behind the function name of a step."""
+    def function(self, owner: str, name: str) -> Any:  # noqa: ANN401 a function of any program
+        """Return the function that a step calls."""
         self.taken = ""
         if owner == "judge":
-            judge: Callable[..., Any] = getattr(self.driver, name)
-            return judge
+            return getattr(self.driver, name)
         if owner == "driver":
             return functools.partial(getattr(self.driver, name), self)
-        function: Callable[..., Any] = find_name(self.module, name)
-        return function
+        return find_name(self.module, name)
 
 
 def find_name(module: Any, name: str) -> Any:  # noqa: ANN401 any module, any value
@@ -130,7 +128,7 @@ def _may_assign(owner: type, name: str) -> bool:
     return name in mentioned or hasattr(owner, "__getattr__")
 
 
-def execute_program(name: str, request: protocol.Load) -> LoadedModule:
+def execute_program(name: str, request: protocol.Load) -> LoadedProgram:
     """Run the sources in order in one module, and then the driver.
 
     Every exception is passed on, including SystemExit.  If a submission misses a module, it runs
@@ -146,7 +144,7 @@ def execute_program(name: str, request: protocol.Load) -> LoadedModule:
     if request.driver is not None:
         driver = _new_module(f"{name}_driver")
         _run(request.driver.tobytes(), driver, request.driver_file)
-    return LoadedModule(module, driver, request.filename, others, stopped=stopped)
+    return LoadedProgram(module, driver, request.filename, others, stopped=stopped)
 
 
 def _run_sources(name: str, request: protocol.Load) -> tuple[types.ModuleType, list[BaseException]]:
@@ -209,19 +207,11 @@ def _run(source: bytes, module: types.ModuleType, filename: str, whole: bytes = 
     # Tracebacks, inspect.getsource and torch.jit read the lines here: there is no such file.
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     try:
-        code = _with_filename(_compile(source), filename)
-    except (SyntaxError, ValueError):
-        code = _compile_again(source, filename)
-    exec(code, vars(module))  # noqa: S102 running programs is the purpose of this process
-
-
-def _compile_again(source: bytes, filename: str) -> types.CodeType:
-    """Compile a source that failed to compile, for an error that names the file."""
-    try:
-        return compile(_decode(source), filename, "exec", dont_inherit=True)
+        code = _compile(source)
     except SyntaxError as error:
-        error.filename = error.filename or filename  # it has none if the file cannot be decoded
+        error.filename = filename
         raise
+    exec(_with_filename(code, filename), vars(module))  # noqa: S102 this process runs programs
 
 
 @functools.lru_cache(maxsize=8)  # many programs share a reference and a driver
@@ -297,7 +287,7 @@ def build_inputs(inputs: WireInputs) -> Namespace:
     return {name: layouts.build_input(wire_input) for name, wire_input in inputs.items()}
 
 
-def perform_step(program: LoadedModule, step: WireStep, names: Namespace) -> Namespace:
+def perform_step(program: LoadedProgram, step: WireStep, names: Namespace) -> Namespace:
     """Carry out one step, update `names`, and return the assigned names."""
     arguments = [(argument.keyword, argument_value(argument, names)) for argument in step.arguments]
     if step.owner == "judge":
@@ -325,16 +315,16 @@ def _assign(step: WireStep, result: object) -> Namespace:
     if not step.unpack:
         return {targets[0]: result}
     expected = f"{len(targets)} results ({', '.join(targets)})"
-    if not isinstance(result, (tuple, list)):
-        actual = "None" if result is None else f"one {type_name(result)}"
-        raise StepFault(f"{step.function} returned {actual}, expected {expected}")
-    if len(result) != len(targets):
+    if isinstance(result, (tuple, list)):
+        if len(result) == len(targets):
+            return dict(zip(targets, result, strict=True))
         actual = f"a {type(result).__name__} of {len(result)}"
-        raise StepFault(f"{step.function} returned {actual}, expected {expected}")
-    return dict(zip(targets, result, strict=True))
+    else:
+        actual = "None" if result is None else f"one {type_name(result)}"
+    raise StepFault(f"{step.function} returned {actual}, expected {expected}")
 
 
-def perform_steps(program: LoadedModule, steps: Sequence[WireStep], names: Namespace) -> None:
+def perform_steps(program: LoadedProgram, steps: Sequence[WireStep], names: Namespace) -> None:
     """Carry out steps one after another; the first one that fails raises StepFailed."""
     for index, step in enumerate(steps):
         try:
@@ -343,7 +333,7 @@ def perform_steps(program: LoadedModule, steps: Sequence[WireStep], names: Names
             raise StepFailed(index, error) from None
 
 
-def run_timed(program: LoadedModule, request: protocol.Timed) -> Outcome:
+def run_timed(program: LoadedProgram, request: protocol.Timed) -> Outcome:
     """Run the steps and measure the CPU time; changed inputs are not noticed."""
     names = build_inputs(request.inputs)
     start = time.process_time_ns()
@@ -352,7 +342,7 @@ def run_timed(program: LoadedModule, request: protocol.Timed) -> Outcome:
     return Outcome({name: values.snapshot(names[name]) for name in request.want}, spent=spent)
 
 
-def run_in_lockstep(program: LoadedModule, request: Run) -> Outcomes:
+def run_in_lockstep(program: LoadedProgram, request: Run) -> Outcomes:
     """Run each step on every set of inputs before the next step, like callers that take turns."""
     runs = [ObservedRun(program, request, inputs) for inputs in request.inputs]
     for index in range(len(request.steps)):
@@ -370,7 +360,7 @@ def run_in_lockstep(program: LoadedModule, request: Run) -> Outcomes:
 class ObservedRun:
     """A run of the steps that compares inputs and earlier results after each step."""
 
-    def __init__(self, program: LoadedModule, request: Run, inputs: WireInputs) -> None:
+    def __init__(self, program: LoadedProgram, request: Run, inputs: WireInputs) -> None:
         self.program = program
         self.request = request
         self.inputs = build_inputs(inputs)
@@ -435,19 +425,21 @@ def describe_exception(
         after: the name that the driver read last from the program.
     """
     frames, where = _frames(error, filename, others)
-    column: int | None = None
-    if isinstance(error, SyntaxError) and error.filename in others:
-        line = error.lineno or 0
-        text = (error.text or linecache.getline(str(error.filename), line)).strip()
-        where = f"{error.filename}:{line}: {text}" if line else str(error.filename)
-        frames, message = (), str(error.msg)[:MAX_MESSAGE]
-    elif isinstance(error, SyntaxError) and error.filename == filename:
-        line = error.lineno or 0
-        source = error.text or linecache.getline(filename, line)
-        # There is no line number if the file cannot be decoded.
-        frames = ((line, "", (source or "").rstrip("\r\n")),) if line else ()
-        column = error.offset
+    column = None
+    if isinstance(error, SyntaxError) and error.filename in (*others, filename):
         message = str(error.msg)[:MAX_MESSAGE]
+        file = str(error.filename)
+        line = error.lineno or 0  # 0 if the file cannot be decoded
+        source = error.text or linecache.getline(file, line)
+        frames = ()
+        if file not in others:
+            column = error.offset
+            if line:
+                frames = ((line, "", source.rstrip("\r\n")),)
+        elif line:
+            where = f"{file}:{line}: {source.strip()}"
+        else:
+            where = file
     else:
         message = exception_text(error)
     return WireException(

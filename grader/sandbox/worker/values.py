@@ -19,7 +19,12 @@ MAX_ARGUMENTS = 8  # arguments of a call that are described
 def is_tensor(value: object) -> bool:
     """Return True for a torch tensor, without importing torch."""
     torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
+    return torch is not None and issubclass(type(value), torch.Tensor)
+
+
+def dtype_name(value: Any) -> str:  # noqa: ANN401 an array or a tensor
+    """Return the name of a dtype: `float32` in numpy and in torch."""
+    return str(value.dtype).removeprefix("torch.")
 
 
 def snapshot(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 any value
@@ -59,7 +64,6 @@ def _array_snapshot(value: Any) -> Array | Opaque | None:  # noqa: ANN401 an arr
 def _tensor_snapshot(value: Any) -> Tensor | Opaque:  # noqa: ANN401 a torch.Tensor
     import torch
 
-    dtype = str(value.dtype).removeprefix("torch.")
     if value.layout != torch.strided or value.device.type == "meta":
         return Opaque(f"torch.Tensor ({value.layout}, {value.device.type})")
     plain = value.detach().to("cpu").contiguous()
@@ -67,7 +71,7 @@ def _tensor_snapshot(value: Any) -> Tensor | Opaque:  # noqa: ANN401 a torch.Ten
         plain = plain.float()
     else:
         plain = plain.resolve_conj().resolve_neg()
-    return Tensor(plain.numpy().copy(), dtype)
+    return Tensor(plain.numpy().copy(), dtype_name(value))
 
 
 def describe_arguments(frame: types.FrameType) -> str:
@@ -103,11 +107,10 @@ def _describe(name: str, value: object) -> str:
     return f"{name} {_kind(value)}"
 
 
-def _kind(value: object) -> str:
+def _kind(value: Any) -> str:  # noqa: ANN401 any argument
     """Return the shape and dtype of an array or tensor, or the name of another type."""
     if type(value) is np.ndarray or type(value) is getattr(sys.modules.get("torch"), "Tensor", 0):
-        dtype = str(value.dtype).removeprefix("torch.")  # type: ignore[attr-defined]
-        return f"{tuple(value.shape)} {dtype}"  # type: ignore[attr-defined]
+        return f"{tuple(value.shape)} {dtype_name(value)}"
     return "callable" if callable(value) else type_name(value).rpartition(".")[2]
 
 
@@ -158,31 +161,18 @@ def _overlap(a: Any, b: Any) -> bool:  # noqa: ANN401 arrays, tensors, lists or 
         return not isinstance(a, np.ndarray) or a.size > 0
     a_memory = _memory(a)
     b_memory = _memory(b)
-    if a_memory is None or b_memory is None or not a_memory.size or not b_memory.size:
+    if a_memory is None or b_memory is None:
         return False
     # Bounds of two allocations never overlap, so overlapping bounds mean a common allocation.
     return bool(np.may_share_memory(a_memory, b_memory))
 
 
-def _memory(value: Any) -> Array | None:  # noqa: ANN401 arrays, tensors, lists or dicts
+def _memory(value: Any) -> Any:  # noqa: ANN401 arrays, tensors, lists or dicts
     if isinstance(value, np.ndarray):
         return np.ndarray.view(value, np.ndarray)
     if is_tensor(value):
         import torch
 
         if value.device.type == "cpu" and value.layout == torch.strided:
-            storage = torch.empty(0, dtype=torch.uint8).set_(value.untyped_storage())
-            memory: Array = storage.numpy()
-            return memory
+            return torch.empty(0, dtype=torch.uint8).set_(value.untyped_storage()).numpy()
     return None
-
-
-def allocated_bytes(value: object) -> int:
-    """Return the bytes of the allocations behind the arrays of a result, each counted once."""
-    sizes: dict[int, int] = {}
-    for array in mutable_parts(value):
-        if isinstance(array, np.ndarray):
-            while isinstance(array.base, np.ndarray):
-                array = array.base
-            sizes[id(array)] = array.nbytes
-    return sum(sizes.values())

@@ -87,17 +87,15 @@ class EncodedValue:
         if self.count > MAX_FRAME_ITEMS:
             raise WireError(f"more than {MAX_FRAME_ITEMS:,} values")
         match value:
-            case None | bool():
-                return value
             case np.generic():  # before Python's classes, from which some of them derive
                 return self._array("scalar", value.dtype.name, np.asarray(value))
+            case None | bool() | float():
+                return value
             case str():
                 return _text(value)
             case int():
                 if value.bit_length() > MAX_INTEGER_BITS:
                     return _special("opaque", "int of more than 300 digits")
-                return value
-            case float():
                 return value
             case EncodedValue():
                 self.count += value.count

@@ -7,7 +7,6 @@ Scratch memory inside a kernel is not counted.
 from __future__ import annotations
 
 import gc
-import importlib
 import math
 import tracemalloc
 import weakref
@@ -21,9 +20,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from .. import steps as stepping
+from .. import values
 from ..limits import MAX_COURSE_POINTS, MAX_PRODUCTS
 from ..protocol import MatmulCount, Measure, Measured, WireStep
-from ..steps import LoadedModule, Namespace, StepFault
+from ..steps import LoadedProgram, Namespace, StepFault
 from ..wire import type_name
 from .kept_memory import describe_kept
 
@@ -31,7 +31,7 @@ TorchTensor = torch.Tensor
 GraphValue = Any  # an object of torch, or an argument of an operation
 
 MAX_DETAILS = 8  # allocations that a reply lists
-OWN_OBJECTS = 256 << 10  # bytes of Python objects of a graph, which are not counted
+MAX_GRAPH_OBJECT_BYTES = 256 << 10  # bytes of Python objects of a graph, which are not counted
 
 # Index of the first factor among the arguments of a matmul.
 _FIRST_FACTOR = {
@@ -79,7 +79,7 @@ def vjp(name: str, y: object, cotangent: TorchTensor | None = None, *inputs: Tor
 stepping.differentiate[:] = [vjp]
 
 
-def measure_graph(program: LoadedModule, request: Measure) -> Measured:
+def measure_graph(program: LoadedProgram, request: Measure) -> Measured:
     """Measure one quantity of a run, in bytes or FLOPs, or the origin of a result as a text.
 
     The quantity is `saved`, `live`, `peak`, `flops`, `graph` or `cuda-peak`.  For `saved`, `live`
@@ -108,10 +108,9 @@ def measure_graph(program: LoadedModule, request: Measure) -> Measured:
     return Measured(meter.peak, largest, course=course)
 
 
-def _measure_flops(program: LoadedModule, steps: Sequence[WireStep], names: Namespace) -> Measured:
-    importlib.import_module("torch.utils.flop_counter")  # now, not during the measurement
-    gc.freeze()
+def _measure_flops(program: LoadedProgram, steps: Sequence[WireStep], names: Namespace) -> Measured:
     meter = Meter(count_flops=True)
+    gc.freeze()
     with meter:
         stepping.perform_steps(program, steps, names)
     products = tuple(MatmulCount(*sizes, times) for sizes, times in meter.products.items())
@@ -121,12 +120,12 @@ def _measure_flops(program: LoadedModule, steps: Sequence[WireStep], names: Name
 
 
 def _measure_saved(
-    program: LoadedModule, steps: Sequence[WireStep], names: Namespace, without: Sequence[str]
+    program: LoadedProgram, steps: Sequence[WireStep], names: Namespace, without: Sequence[str]
 ) -> Measured:
     inputs = {name: value for name, value in names.items() if isinstance(value, TorchTensor)}
     ignored = {storage_key(inputs[name]) for name in without if name in inputs}
     # The gaps between the elements of a strided input do not count.
-    input_bytes = {storage_key(x): x.numel() * x.element_size() for x in inputs.values()}
+    input_bytes = {storage_key(x): x.nbytes for x in inputs.values()}
     storages: dict[int, tuple[int, str]] = {}
     saved: list[TorchTensor] = []  # otherwise a new storage could get the key of a freed one
 
@@ -143,7 +142,7 @@ def _measure_saved(
     return _measured(list(storages.values()), describe_kept(saved, names))
 
 
-def _measure_live(program: LoadedModule, steps: Sequence[WireStep], names: Namespace) -> Measured:
+def _measure_live(program: LoadedProgram, steps: Sequence[WireStep], names: Namespace) -> Measured:
     """Measure bytes that the forward steps leave alive in torch and numpy, without the results."""
     gc.freeze()  # the collection below then visits only objects of this run
     input_names = set(names)
@@ -159,7 +158,7 @@ def _measure_live(program: LoadedModule, steps: Sequence[WireStep], names: Names
     finally:
         tracemalloc.stop()
     # Python objects of a graph take a few kilobytes.  More than that are arrays hidden in numpy.
-    hidden = outside_torch if outside_torch > OWN_OBJECTS else 0
+    hidden = outside_torch if outside_torch > MAX_GRAPH_OBJECT_BYTES else 0
     alive = [(size, text) for _, size, text, _ in meter.alive.values()]
     return _measured(alive, describe_kept(meter.live_storages(), names), hidden)
 
@@ -174,7 +173,7 @@ def _measured(storages: list[tuple[int, str]], kept: tuple[str, ...], hidden: in
     )
 
 
-def _cuda_peak(program: LoadedModule, steps: Sequence[WireStep], names: Namespace) -> int:
+def _cuda_peak(program: LoadedProgram, steps: Sequence[WireStep], names: Namespace) -> int:
     """Return the peak of allocated CUDA memory, less the memory allocated before the run."""
     device = torch.device("cuda")
     moved = dict(names)
@@ -203,16 +202,15 @@ def graph_origin(value: object, module: str) -> str:
     if not isinstance(value, TorchTensor):
         return type(value).__name__
     node: Any = value.grad_fn
-    while node is not None and getattr(type(node), "_forward_cls", None) is None:
-        if not any(word in type(node).__name__ for word in _VIEWS):
-            break
+    while node is not None:
+        forward = getattr(type(node), "_forward_cls", None)
+        if forward is not None:
+            return "own" if forward.__module__ == module else str(forward.__qualname__)
+        name = type(node).__name__
+        if not any(word in name for word in _VIEWS):
+            return name
         node = node.next_functions[0][0]
-    if node is None:
-        return "none"
-    forward = getattr(type(node), "_forward_cls", None)
-    if forward is None:
-        return type(node).__name__
-    return "own" if forward.__module__ == module else str(forward.__qualname__)
+    return "none"
 
 
 def tensors_in(value: object) -> list[TorchTensor]:
@@ -227,7 +225,7 @@ def storage_key(tensor: TorchTensor) -> int:
 
 def storage_size(tensor: TorchTensor) -> tuple[int, str]:
     """Return the bytes of the storage of a tensor, and a text with its shape and dtype."""
-    text = f"{tuple(tensor.shape)} {str(tensor.dtype).removeprefix('torch.')}"
+    text = f"{tuple(tensor.shape)} {values.dtype_name(tensor)}"
     return tensor.untyped_storage().nbytes(), text
 
 
@@ -255,6 +253,10 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         # Maps the key of a storage to its weak reference, bytes, description and dtype.
         self.alive: dict[int, tuple[GraphValue, int, str, torch.dtype]] = {}
         self.count_flops = count_flops
+        if count_flops:  # imported now, not during the measurement
+            from torch.utils.flop_counter import flop_registry
+
+            self.flop_registry = flop_registry
         self.events: list[tuple[str, int]] = []  # description and bytes, negative if freed
 
     def __torch_dispatch__(
@@ -278,8 +280,6 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         self, func: GraphValue, args: GraphValue, kwargs: GraphValue, out: GraphValue
     ) -> int:
         """Return the FLOPs of one operation: 2 per multiply-add, 0 if it is element-wise."""
-        from torch.utils.flop_counter import flop_registry
-
         name = func._overloadpacket.__name__
         if name in _FIRST_FACTOR:
             first = _FIRST_FACTOR[name]
@@ -288,7 +288,7 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
             return 2 * math.prod(sizes)
         if name.startswith(_FUSED):
             name = _FUSED
-        count = flop_registry.get(getattr(torch.ops.aten, name, None))
+        count = self.flop_registry.get(getattr(torch.ops.aten, name, None))
         flops = int(count(*args, **kwargs, out_val=out)) if count is not None else 0
         if flops > 0:
             self.has_other_flops = True

@@ -11,22 +11,21 @@ Press et al., Numerical Recipes, section 5.7.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from .. import steps as stepping
 from .. import values
 from ..protocol import Differentiate, Gradients
-from ..steps import LoadedModule
-from ..wire import Array, Tensor
+from ..steps import LoadedProgram
+from ..wire import Array, without_tensors
 
 LEVELS = 4  # step sizes
 SHRINK = 2.0  # factor from one step size to the next
 FIRST_STEP = 0.05  # in standard deviations of the input: best for pooling, conv, softmax, norm
 
 
-def differentiate_numerically(program: LoadedModule, request: Differentiate) -> Gradients:
+def differentiate_numerically(program: LoadedProgram, request: Differentiate) -> Gradients:
     """Differentiate <cotangent, result> with respect to each entry of the inputs in `want`.
 
     Only the steps that compute the result `of` are passed.  The inputs in `want` are float64
@@ -42,12 +41,12 @@ def differentiate_numerically(program: LoadedModule, request: Differentiate) -> 
     def evaluate() -> Array:
         names = stepping.build_inputs(request.inputs)
         stepping.perform_steps(program, request.steps, names)
-        result = np.asarray(_array(values.snapshot(names[request.of])), np.float64)
+        result = np.asarray(without_tensors(values.snapshot(names[request.of])), np.float64)
         return result if request.cotangent is None else result * request.cotangent
 
     gradients = {}
     for name in request.want:
-        x = _array(request.inputs[name].value)
+        x = without_tensors(request.inputs[name].value)
         gradient = np.full(x.shape, np.nan)
         error = np.zeros(x.shape)
         is_finite = np.isfinite(x)
@@ -57,10 +56,6 @@ def differentiate_numerically(program: LoadedModule, request: Differentiate) -> 
                 gradient[index], error[index] = _ridders(evaluate, x, index, step)
         gradients[name] = {"value": gradient, "error": error}
     return Gradients(gradients)
-
-
-def _array(value: Any) -> Any:  # noqa: ANN401 an array, a number, or a tensor as data
-    return value.values if isinstance(value, Tensor) else value
 
 
 def _first_step(entries: Array, *, kinks: bool) -> float:

@@ -28,10 +28,10 @@ from .. import steps as stepping
 from .. import values
 from ..limits import MAX_KEPT_NAMES
 from ..protocol import Measure, Measured
-from ..steps import LoadedModule
+from ..steps import LoadedProgram
 from ..wire import Array, Tensor
 
-OWN_OBJECTS = 4 << 10  # bytes of frames, caches and small objects, which are not counted
+UNCOUNTED_BYTES = 4 << 10  # bytes of frames, caches and small objects, which are not counted
 MIN_OBJECT_BYTES = 24  # bytes of a float, the smallest object that Python allocates itself
 NUMBER_BYTES = 8  # bytes counted for a Python int, float or numpy scalar
 _TEXT_HEADER = "\xe9\xe8".__sizeof__() - 2  # bytes, not ASCII; 16 fewer since Python 3.12
@@ -64,7 +64,11 @@ if _mallinfo is not None:
     _mallinfo.restype = _MallInfo
 
 
-def _in_use() -> int:
+def _traced_bytes() -> int:
+    return tracemalloc.get_traced_memory()[0]
+
+
+def _malloc_bytes() -> int:
     """Return the bytes that malloc has handed out, plus a minimum for small Python objects."""
     assert _mallinfo is not None
     info = _mallinfo()
@@ -79,7 +83,7 @@ def _fill_numpy_cache() -> None:
 
 
 def measure_state(
-    program: LoadedModule, request: Measure, *, exact: bool = _mallinfo is None
+    program: LoadedProgram, request: Measure, *, exact: bool = _mallinfo is None
 ) -> Measured:
     """Measure the bytes reachable from the result `of`, and those hidden elsewhere; name them.
 
@@ -89,7 +93,9 @@ def measure_state(
     replaces memory of an earlier run.  So the first run asks malloc.  If it shows hidden bytes, or
     if global values of the program could hide some, a second run is traced.
     """
+    used_bytes = _traced_bytes
     if not exact:
+        used_bytes = _malloc_bytes
         _fill_numpy_cache()
     names = stepping.build_inputs(request.inputs)
     inputs = list(names.values())
@@ -98,36 +104,30 @@ def measure_state(
     if exact:
         tracemalloc.start()
     try:
-        before = _used_bytes(exact=exact)
+        before = used_bytes()
         stepping.perform_steps(program, request.steps, names)
         result = names.pop(request.of)
         reachable = reachable_bytes(result, arrays)
-        naming = 0  # bytes that naming the arrays leaves allocated; only an exact count tells
-        if exact:
-            naming -= _used_bytes(exact=exact)
+        before_naming = used_bytes()
         kept = describe_kept(arrays, names)
-        if exact:
-            naming += _used_bytes(exact=exact)
+        if exact:  # otherwise the bytes that naming leaves allocated cannot be told
+            before += used_bytes() - before_naming
         kept_arrays = _weak_references(arrays, inputs)
         del result
         arrays.clear()
         names.clear()
         gc.collect()
         # Arrays that are reachable and hidden as well must not count twice.
-        still_alive = values.allocated_bytes([kept_array() for kept_array in kept_arrays])
+        still_alive = reachable_bytes([kept_array() for kept_array in kept_arrays])
         del kept_arrays
-        hidden = _used_bytes(exact=exact) - before - naming - still_alive
+        hidden = used_bytes() - before - still_alive
     finally:
         tracemalloc.stop()
     if not exact:
-        if hidden > OWN_OBJECTS or reachable_bytes(_global_values(program)) > OWN_OBJECTS:
+        if hidden > UNCOUNTED_BYTES or reachable_bytes(_global_values(program)) > UNCOUNTED_BYTES:
             return measure_state(program, request, exact=True)
         hidden = 0
-    return Measured(reachable + max(0, hidden - OWN_OBJECTS), kept=kept)
-
-
-def _used_bytes(*, exact: bool) -> int:
-    return tracemalloc.get_traced_memory()[0] if exact else _in_use()
+    return Measured(reachable + max(0, hidden - UNCOUNTED_BYTES), kept=kept)
 
 
 def _weak_references(
@@ -138,7 +138,7 @@ def _weak_references(
     return [ref(base) for base in new_allocations if isinstance(base, np.ndarray)]
 
 
-def _global_values(program: LoadedModule) -> list[object]:
+def _global_values(program: LoadedProgram) -> list[object]:
     """Return the values of a module, and the namespaces of the classes that it defines."""
     module_values = list(vars(program.module).values())
     namespaces = [_CLASS_NAMES(value) for value in module_values if issubclass(type(value), type)]
@@ -146,7 +146,7 @@ def _global_values(program: LoadedModule) -> list[object]:
     return module_values + [names for names in namespaces if names.get("__module__") == name]
 
 
-def measure_allocation(program: LoadedModule, request: Measure) -> Measured:
+def measure_allocation(program: LoadedProgram, request: Measure) -> Measured:
     """Measure the peak of memory that the last step allocates, including its results.
 
     numpy reports every array to tracemalloc, even a temporary one.
@@ -163,7 +163,7 @@ def measure_allocation(program: LoadedModule, request: Measure) -> Measured:
         raise stepping.StepFailed(len(earlier_steps), failure.error) from None
     finally:
         tracemalloc.stop()
-    return Measured(max(0, peak - OWN_OBJECTS))
+    return Measured(max(0, peak - UNCOUNTED_BYTES))
 
 
 # -- bytes -----------------------------------------------------------------------------------------
@@ -229,8 +229,7 @@ def _base(array: AnyObject) -> AnyObject:
 
 def _buffer_bytes(item: AnyObject, visited: set[int]) -> int:
     """Return the bytes of the storage of a tensor, or of a buffer: bytes, array, ctypes."""
-    torch = sys.modules.get("torch")
-    if torch is not None and issubclass(type(item), torch.Tensor):
+    if values.is_tensor(item):
         storage = item.untyped_storage()
         if storage._cdata in visited:
             return 0
@@ -273,7 +272,7 @@ def describe_kept(kept: Iterable[object], names: Mapping[str, object]) -> tuple[
             candidates[name] = array
     by_allocation: dict[int, KeptArray] = {}
     kept_arrays = [array for item in kept if (array := _plain_array(item)) is not None]
-    for array in sorted(kept_arrays, key=_bytes, reverse=True):
+    for array in sorted(kept_arrays, key=lambda array: int(array.nbytes), reverse=True):
         if isinstance(array, np.ndarray):
             key = id(_base(array))
         else:
@@ -288,14 +287,7 @@ def _plain_array(value: KeptArray) -> KeptArray | None:
     """Return an array without its subclass, or a tensor; None for any other object."""
     if issubclass(type(value), np.ndarray):
         return np.ndarray.view(value, np.ndarray)
-    torch = sys.modules.get("torch")
-    return value if torch is not None and issubclass(type(value), torch.Tensor) else None
-
-
-def _bytes(value: KeptArray) -> int:
-    if isinstance(value, np.ndarray):
-        return int(value.nbytes)
-    return int(value.numel() * value.element_size())
+    return value if values.is_tensor(value) else None
 
 
 def _describe_array(
@@ -316,11 +308,11 @@ def _describe_array(
             return f"{' or '.join(copied)} (copy)"
     base = _base(array)
     prefix = ""
-    if isinstance(base, np.ndarray) and _bytes(base) > _bytes(array):
+    if isinstance(base, np.ndarray) and base.nbytes > array.nbytes:
         array = base
         prefix = "view of "
     shape = "x".join(map(str, array.shape)) or "one"
-    return f"other ({prefix}{shape} {str(array.dtype).removeprefix('torch.')})"
+    return f"other ({prefix}{shape} {values.dtype_name(array)})"
 
 
 def _snapshot(value: KeptArray) -> ArrayWithDtype | None:
