@@ -8,71 +8,204 @@ from __future__ import annotations
 
 NEWEST = 462  # mseal, Linux 6.10; calls that later kernels add are refused
 
-_EVERYWHERE = dict(  # calls from 424 on have the same number on every machine
-    cachestat=451, clone3=435, fchmodat2=452, fsconfig=431, fsmount=432, fsopen=430, fspick=433,
-    io_uring_enter=426, io_uring_register=427, io_uring_setup=425, landlock_create_ruleset=444,
-    listmount=458, memfd_secret=447, mount_setattr=442, move_mount=429, open_tree=428, openat2=437,
-    pidfd_getfd=438, pidfd_open=434, pidfd_send_signal=424, process_madvise=440,
-    process_mrelease=448, quotactl_fd=443, statmount=457,
-)  # fmt: skip
+# Name, number on x86_64, number on aarch64.  From 424 on, both numbers are equal.
+_TABLE = """\
+cachestat                451  451
+clone3                   435  435
+fchmodat2                452  452
+fsconfig                 431  431
+fsmount                  432  432
+fsopen                   430  430
+fspick                   433  433
+io_uring_enter           426  426
+io_uring_register        427  427
+io_uring_setup           425  425
+landlock_create_ruleset  444  444
+listmount                458  458
+memfd_secret             447  447
+mount_setattr            442  442
+move_mount               429  429
+open_tree                428  428
+openat2                  437  437
+pidfd_getfd              438  438
+pidfd_open               434  434
+pidfd_send_signal        424  424
+process_madvise          440  440
+process_mrelease         448  448
+quotactl_fd              443  443
+statmount                457  457
+accept                    43  202
+accept4                  288  242
+acct                     163   89
+add_key                  248  217
+adjtimex                 159  171
+bind                      49  200
+bpf                      321  280
+capset                   126   91
+chmod                     90    -
+chown                     92    -
+chroot                   161   51
+clock_adjtime            305  266
+clock_settime            227  112
+clone                     56  220
+connect                   42  203
+delete_module            176  106
+execve                    59  221
+execveat                 322  281
+fallocate                285   47
+fanotify_init            300  262
+fanotify_mark            301  263
+fchmod                    91   52
+fchmodat                 268   53
+fchown                    93   55
+fchownat                 260   54
+fcntl                     72   25
+finit_module             313  273
+flock                     73   32
+fork                      57    -
+fremovexattr             199   16
+fsetxattr                190    7
+futimesat                261    -
+get_robust_list          274  100
+getxattr                 191    8
+init_module              175  105
+inotify_add_watch        254   27
+inotify_init             253    -
+inotify_init1            294   26
+io_pgetevents            333  292
+io_setup                 206    0
+io_submit                209    2
+ioctl                     16   29
+ioperm                   173    -
+iopl                     172    -
+ioprio_set               251   30
+kcmp                     312  272
+kexec_file_load          320  294
+kexec_load               246  104
+keyctl                   250  219
+kill                      62  129
+lchown                    94    -
+lgetxattr                192    9
+listen                    50  201
+listxattr                194   11
+llistxattr               195   12
+lookup_dcookie           212   18
+lremovexattr             198   15
+lsetxattr                189    6
+memfd_create             319  279
+migrate_pages            256  238
+mknod                    133    -
+mknodat                  259   33
+mmap                       9  222
+mount                    165   40
+move_pages               279  239
+mq_getsetattr            245  185
+mq_notify                244  184
+mq_open                  240  180
+mq_timedreceive          243  183
+mq_timedsend             242  182
+mq_unlink                241  181
+msgctl                    71  187
+msgget                    68  186
+msgrcv                    70  188
+msgsnd                    69  189
+name_to_handle_at        303  264
+open                       2    -
+open_by_handle_at        304  265
+openat                   257   56
+perf_event_open          298  241
+personality              135   92
+pivot_root               155   41
+prctl                    157  167
+prlimit64                302  261
+process_vm_readv         310  270
+process_vm_writev        311  271
+ptrace                   101  117
+quotactl                 179   60
+reboot                   169  142
+removexattr              197   14
+request_key              249  218
+rt_sigqueueinfo          129  138
+rt_tgsigqueueinfo        297  240
+sched_setaffinity        203  122
+sched_setattr            314  274
+sched_setparam           142  118
+sched_setscheduler       144  119
+seccomp                  317  277
+semctl                    66  191
+semget                    64  190
+semop                     65  193
+semtimedop               220  192
+sendmmsg                 307  269
+sendmsg                   46  211
+setdomainname            171  162
+setfsgid                 123  152
+setfsuid                 122  151
+setgid                   106  144
+setgroups                116  159
+sethostname              170  161
+setns                    308  268
+setpgid                  109  154
+setpriority              141  140
+setregid                 114  143
+setresgid                119  149
+setresuid                117  147
+setreuid                 113  145
+setrlimit                160  164
+setsid                   112  157
+setsockopt                54  208
+settimeofday             164  170
+setuid                   105  146
+setxattr                 188    5
+shmat                     30  196
+shmctl                    31  195
+shmget                    29  194
+socket                    41  198
+socketpair                53  199
+splice                   275   76
+swapoff                  168  225
+swapon                   167  224
+sync                     162   81
+syncfs                   306  267
+syslog                   103  116
+tee                      276   77
+tgkill                   234  131
+tkill                    200  130
+truncate                  76   45
+umount2                  166   39
+unshare                  272   97
+userfaultfd              323  282
+utime                    132    -
+utimensat                280   88
+utimes                   235    -
+vfork                     58    -
+vhangup                  153   58
+vmsplice                 278   75
+fadvise64                221  223
+getpgid                  121  155
+getpriority              140  141
+getsid                   124  156
+ioprio_get               252   31
+mincore                   27  232
+preadv2                  327  286
+readahead                187  213
+sched_getaffinity        204  123
+sched_getattr            315  275
+sched_getparam           143  121
+sched_getscheduler       145  120
+sched_rr_get_interval    148  127
+fstatfs                  138   44
+statfs                   137   43
+sysinfo                   99  179
+ustat                    136    -
+"""
 
-X86_64 = _EVERYWHERE | dict(
-    accept=43, accept4=288, acct=163, add_key=248, adjtimex=159, bind=49, bpf=321, capset=126,
-    chmod=90, chown=92, chroot=161, clock_adjtime=305, clock_settime=227, clone=56, connect=42,
-    delete_module=176, execve=59, execveat=322, fallocate=285, fanotify_init=300, fanotify_mark=301,
-    fchmod=91, fchmodat=268, fchown=93, fchownat=260, fcntl=72, finit_module=313, flock=73, fork=57,
-    fremovexattr=199, fsetxattr=190, futimesat=261, get_robust_list=274, getxattr=191,
-    init_module=175, inotify_add_watch=254, inotify_init=253, inotify_init1=294, io_pgetevents=333,
-    io_setup=206, io_submit=209, ioctl=16, ioperm=173, iopl=172, ioprio_set=251, kcmp=312,
-    kexec_file_load=320, kexec_load=246, keyctl=250, kill=62, lchown=94, lgetxattr=192, listen=50,
-    listxattr=194, llistxattr=195, lookup_dcookie=212, lremovexattr=198, lsetxattr=189,
-    memfd_create=319, migrate_pages=256, mknod=133, mknodat=259, mmap=9, mount=165, move_pages=279,
-    mq_getsetattr=245, mq_notify=244, mq_open=240, mq_timedreceive=243, mq_timedsend=242,
-    mq_unlink=241, msgctl=71, msgget=68, msgrcv=70, msgsnd=69, name_to_handle_at=303, open=2,
-    open_by_handle_at=304, openat=257, perf_event_open=298, personality=135, pivot_root=155,
-    prctl=157, prlimit64=302, process_vm_readv=310, process_vm_writev=311, ptrace=101, quotactl=179,
-    reboot=169, removexattr=197, request_key=249, rt_sigqueueinfo=129, rt_tgsigqueueinfo=297,
-    sched_setaffinity=203, sched_setattr=314, sched_setparam=142, sched_setscheduler=144,
-    seccomp=317, semctl=66, semget=64, semop=65, semtimedop=220, sendmmsg=307, sendmsg=46,
-    setdomainname=171, setfsgid=123, setfsuid=122, setgid=106, setgroups=116, sethostname=170,
-    setns=308, setpgid=109, setpriority=141, setregid=114, setresgid=119, setresuid=117,
-    setreuid=113, setrlimit=160, setsid=112, setsockopt=54, settimeofday=164, setuid=105,
-    setxattr=188, shmat=30, shmctl=31, shmget=29, socket=41, socketpair=53, splice=275, swapoff=168,
-    swapon=167, sync=162, syncfs=306, syslog=103, tee=276, tgkill=234, tkill=200, truncate=76,
-    umount2=166, unshare=272, userfaultfd=323, utime=132, utimensat=280, utimes=235, vfork=58,
-    vhangup=153, vmsplice=278,
-    fadvise64=221, getpgid=121, getpriority=140, getsid=124, ioprio_get=252, mincore=27,
-    preadv2=327, readahead=187, sched_getaffinity=204, sched_getattr=315, sched_getparam=143,
-    sched_getscheduler=145, sched_rr_get_interval=148,
-    fstatfs=138, statfs=137, sysinfo=99, ustat=136,
-)  # fmt: skip
 
-AARCH64 = _EVERYWHERE | dict(
-    accept=202, accept4=242, acct=89, add_key=217, adjtimex=171, bind=200, bpf=280, capset=91,
-    chroot=51, clock_adjtime=266, clock_settime=112, clone=220, connect=203, delete_module=106,
-    execve=221, execveat=281, fallocate=47, fanotify_init=262, fanotify_mark=263, fchmod=52,
-    fchmodat=53, fchown=55, fchownat=54, fcntl=25, finit_module=273, flock=32, fremovexattr=16,
-    fsetxattr=7,
-    get_robust_list=100, getxattr=8, init_module=105, inotify_add_watch=27, inotify_init1=26,
-    io_pgetevents=292, io_setup=0, io_submit=2, ioctl=29, ioprio_set=30, kcmp=272,
-    kexec_file_load=294, kexec_load=104, keyctl=219, kill=129, lgetxattr=9, listen=201,
-    listxattr=11, llistxattr=12, lookup_dcookie=18, lremovexattr=15, lsetxattr=6, memfd_create=279,
-    migrate_pages=238, mknodat=33, mmap=222, mount=40, move_pages=239, mq_getsetattr=185,
-    mq_notify=184, mq_open=180, mq_timedreceive=183, mq_timedsend=182, mq_unlink=181, msgctl=187,
-    msgget=186, msgrcv=188, msgsnd=189, name_to_handle_at=264, open_by_handle_at=265, openat=56,
-    perf_event_open=241, personality=92, pivot_root=41, prctl=167, prlimit64=261,
-    process_vm_readv=270, process_vm_writev=271, ptrace=117, quotactl=60, reboot=142,
-    removexattr=14, request_key=218, rt_sigqueueinfo=138, rt_tgsigqueueinfo=240,
-    sched_setaffinity=122, sched_setattr=274, sched_setparam=118, sched_setscheduler=119,
-    seccomp=277, semctl=191, semget=190, semop=193, semtimedop=192, sendmmsg=269, sendmsg=211,
-    setdomainname=162, setfsgid=152, setfsuid=151, setgid=144, setgroups=159, sethostname=161,
-    setns=268, setpgid=154, setpriority=140, setregid=143, setresgid=149, setresuid=147,
-    setreuid=145, setrlimit=164, setsid=157, setsockopt=208, settimeofday=170, setuid=146,
-    setxattr=5, shmat=196, shmctl=195, shmget=194, socket=198, socketpair=199, splice=76,
-    swapoff=225, swapon=224, sync=81, syncfs=267, syslog=116, tee=77, tgkill=131, tkill=130,
-    truncate=45, umount2=39, unshare=97, userfaultfd=282, utimensat=88, vhangup=58, vmsplice=75,
-    fadvise64=223, getpgid=155, getpriority=141, getsid=156, ioprio_get=31, mincore=232,
-    preadv2=286, readahead=213, sched_getaffinity=123, sched_getattr=275, sched_getparam=121,
-    sched_getscheduler=120, sched_rr_get_interval=127,
-    fstatfs=44, statfs=43, sysinfo=179,
-)  # fmt: skip
+def _numbers(column: int) -> dict[str, int]:
+    """Return the numbers in a column of the table by name."""
+    rows = [line.split() for line in _TABLE.splitlines()]
+    return {row[0]: int(row[column]) for row in rows if row[column] != "-"}
+
+
+X86_64 = _numbers(1)
+AARCH64 = _numbers(2)
