@@ -10,9 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Self
 
-# True in a program of our own, such as the command line, whose first lines set it.  The first
-# worker that it starts then closes the program's memory to other processes of its user.  A notebook
-# must not be changed like that, and no level of isolation depends on it.
+# True in programs of drill, such as the command line, which set it first.  When such a program
+# starts its first worker, it closes its memory to other processes of its user.  A notebook must not
+# be changed like that, and no level of isolation depends on it.
 own_process = False
 
 

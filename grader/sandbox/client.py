@@ -82,7 +82,7 @@ class ProtocolViolation(WorkerError):
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """Time limits of a request, and where they are set."""
+    """Time limits of a request, and the place that sets them."""
 
     seconds: float = CALL_SECONDS  # of CPU time; by the clock if CPU time cannot be read
     wall: float | None = None  # by the clock; if None, idle time is limited instead
@@ -149,7 +149,7 @@ class _Stopwatch:
         return time.monotonic() - self._began
 
     def judge_queued(self) -> float:
-        """Return the seconds for which the judge waited for a core; they are no idle time."""
+        """Return the seconds for which the judge waited for a core, which are not idle time."""
         if self._queued_before is None:
             return 0.0
         return (process_usage.own_queued_seconds() or self._queued_before) - self._queued_before
@@ -368,7 +368,7 @@ class WorkerClient(Closeable):
             GraderError: The process could not be started.
         """
         if self.failure is None:
-            _ = self.isolation  # first, so that no submission can influence it
+            _ = self.isolation  # first: no submission can influence it yet
         if self.deadline is not None:
             self.deadline.check()
         with self.count_as_waiting():
@@ -655,7 +655,7 @@ class WorkerClient(Closeable):
 
 
 def crash_location(output: bytes, filename: str, source: bytes) -> str:
-    """Return the current line of a program according to faulthandler's output; '' if unknown.
+    """Return the current line of a program, read from faulthandler's output; '' if unknown.
 
     The line's number and function come from the output.  The line's text comes from the judge's
     copy of the source.  A program can forge or prevent the output, so no verdict depends on it.

@@ -144,7 +144,7 @@ def worker_environment(folder: str) -> dict[str, str]:
 
 
 def _running_threads() -> int:
-    """Return the number of threads on this machine, an upper bound for those of this user."""
+    """Return the number of threads on this machine; this user has at most as many."""
     try:
         running_and_all = Path("/proc/loadavg").read_text(encoding="ascii").split()[3]
         return int(running_and_all.split("/")[1])
@@ -168,7 +168,7 @@ def landlock_grants(*, torch: bool, devices: tuple[str, ...] = _DEVICES) -> tupl
 
 @functools.cache
 def site_folders() -> tuple[str, ...]:
-    """Return the folders from which a worker imports numpy and torch: those of this interpreter."""
+    """Return the folders of packages of this interpreter, where a worker finds numpy and torch."""
     names = dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib")))
     folders = [name for name in names if Path(name).is_dir()]
     # A development install or `python -m venv --system-site-packages` may have numpy elsewhere.
@@ -216,7 +216,7 @@ def choose_device(device: str) -> None:
         device: `auto`: measure if there is a GPU; `cpu`: never; `cuda`: always, needs a GPU.
 
     Raises:
-        UsageError: `device` is another text, or there is no GPU.
+        UsageError: `device` is another text, or no GPU was found.
     """
     if device not in {"auto", "cpu", "cuda"}:
         raise UsageError(f"--device: expected auto, cpu or cuda, found {device}")

@@ -1,6 +1,6 @@
 """The judge's side of messages: encode requests, each value once, and check replies.
 
-The messages are those of `worker.protocol`.  A submission may have written a reply, so anything
+`worker.protocol` defines the messages.  A submission may have written a reply, so anything
 that is not the expected message is a `ProtocolViolation`.
 """
 
@@ -123,7 +123,7 @@ class ProgramError(Exception):
 
     @property
     def is_from_support_code(self) -> bool:
-        """True if a driver or a helper raised, and none of the program's own code was running."""
+        """True if a driver or a helper raised and the program's own code was not running."""
         return bool(self.where) and (self.raised is None or not self.raised.frames)
 
     @property
@@ -164,7 +164,7 @@ def parse_reply(kind: type[M], reply: Mapping[str, object], operation: str, step
 
 
 def unrequested_field(reply: object, want: Collection[str], max_pairs: int = 0) -> str:
-    """Return the name of a field that has more than was requested; '' if there is none.
+    """Return the name of a field that has more than was requested; '' if no field has.
 
     The fields `changed`, `stale` and `shared` list pairs of names or steps.  Each may have at most
     `max_pairs` of them.
@@ -232,7 +232,7 @@ def to_exception_record(raised: protocol.WireException) -> ExceptionRecord:
     if raised.message:
         message += _ADDED_TEXTS.get(raised.type, "")
     return ExceptionRecord(
-        # numpy raises a MemoryError of its own class; a report does not distinguish them.
+        # numpy raises a subclass of MemoryError; a report does not distinguish them.
         type="MemoryError" if raised.memory else raised.type[:_TYPE_NAME_LENGTH],
         message=message,
         frames=tuple(Frame(*frame) for frame in raised.frames),

@@ -50,7 +50,6 @@ from grader.sandbox.worker.protocol import Loaded, Measured, Outcome, PassedValu
 from grader.sandbox.worker.wire import Array, WireError, message_fields, without_tensors
 
 NameSequence = Sequence[str]
-Q = TypeVar("Q")
 R = TypeVar("R")
 
 
@@ -186,8 +185,8 @@ class RemoteProgram:
     ) -> tuple[tuple[Step, ...], tuple[Step, ...], tuple[str, ...]]:
         """Split steps into those for this worker and those for the judge's program.
 
-        Also returns the results to request from this worker: those that are wanted and those that
-        the judge's steps read.
+        Also returns the results to request from this worker: the wanted ones and the ones that the
+        judge's steps read.
         """
         judge_steps = tuple(step for step in steps if step.owner == "judge")
         if self.judge_program is None or not judge_steps:
@@ -225,7 +224,9 @@ class RemoteProgram:
 
     def run_timed(self, steps: Steps, inputs: Inputs, want: NameSequence) -> tuple[Outcome, int]:
         """Run the steps once and return their results and the worker's CPU time, in nanoseconds."""
-        request = self._request(protocol.Timed, steps, inputs, want=tuple(want))
+        request = protocol.Timed(
+            self.name, encode_steps(tuple(steps)), encode_inputs(inputs), tuple(want)
+        )
         outcome = self._ask(request, Outcome, steps, [inputs])
         return outcome, round(1e9 * self.worker.last_cpu_seconds) or outcome.spent
 
@@ -240,10 +241,10 @@ class RemoteProgram:
         kinks: bool,
     ) -> Mapping[str, Mapping[str, Array]]:
         """Differentiate a result numerically; see `worker.measure.differences`."""
-        request = self._request(
-            protocol.Differentiate,
-            steps,
-            inputs,
+        request = protocol.Differentiate(
+            self.name,
+            encode_steps(tuple(steps)),
+            encode_inputs(inputs),
             want=tuple(wrt),
             of=of,
             cotangent=cotangent,
@@ -262,9 +263,14 @@ class RemoteProgram:
         of: str = "",
     ) -> Measured:
         """Measure an autograd graph or memory; see `worker.measure`."""
-        steps = [step for step in steps if step.owner != "judge"]
-        request = self._request(
-            protocol.Measure, steps, inputs, quantity=quantity, of=of, without=tuple(without)
+        steps = tuple(step for step in steps if step.owner != "judge")
+        request = protocol.Measure(
+            self.name,
+            encode_steps(steps),
+            encode_inputs(inputs),
+            quantity,
+            of,
+            without=tuple(without),
         )
         measured = self._ask(request, Measured, steps, [inputs], seconds=MEASURE_SECONDS)
         if type(measured.value) is not (str if quantity == "graph" else int):
@@ -312,14 +318,11 @@ class RemoteProgram:
                     f"broke the protocol: not a reply to {operation} ({field_name})"
                 )
             if seconds is None and self.limits is None:
-                self._note_call_time(message)
+                spent = self.worker.last_cpu_seconds
+                if isinstance(message, protocol.Answers):
+                    spent = message.longest / 1e9
+                self.worker.slowest_cpu_seconds = max(self.worker.slowest_cpu_seconds, spent)
             return message
-
-    def _note_call_time(self, message: object) -> None:
-        spent = self.worker.last_cpu_seconds
-        if isinstance(message, protocol.Answers):
-            spent = message.longest / 1e9
-        self.worker.slowest_cpu_seconds = max(self.worker.slowest_cpu_seconds, spent)
 
     def _request_limits(self, seconds: float | None = None) -> RequestLimits:
         """Return the limits of a request; `seconds` is None for a call."""

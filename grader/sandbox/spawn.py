@@ -46,9 +46,8 @@ class ProcessStarter:
         self._last_words = last_words  # returns why the process has ended
         self._lock = threading.RLock()
         self._owner = os.getpid()
-        self._asked = 0  # requests sent; they are answered in the same order
-        self._answered = 0
-        self._answers: dict[int, Any] = {}
+        self._asked = 0  # requests sent
+        self._answers: list[Any] = []  # in the order of the requests
 
     def ask(self, request: dict[str, Any], *descriptors: int) -> int:
         """Send a request and return its number."""
@@ -57,18 +56,18 @@ class ProcessStarter:
             with contextlib.suppress(OSError):  # `answer` will raise
                 control.send(self._connection, request, descriptors)
             self._asked += 1
-            return self._asked
+            return self._asked - 1
 
     def answer(self, number: int, seconds: float) -> Any:  # noqa: ANN401 see `worker.roles`
         """Return the answer to a request.
 
         Raises:
-            ChildProcessError: there will be no answer.
-            TimeoutError: there is no answer yet.
+            ChildProcessError: no answer will come.
+            TimeoutError: no answer has come yet.
         """
         deadline = time.monotonic() + seconds
         with self._lock:
-            while number not in self._answers:
+            while number >= len(self._answers):
                 if self._connection.fileno() < 0:
                     raise ChildProcessError("the process that starts workers was ended")
                 if not wait_until_readable(self._connection.fileno(), deadline - time.monotonic()):
@@ -76,9 +75,8 @@ class ProcessStarter:
                 answer, _ = control.receive(self._connection)
                 if answer is None:
                     raise ChildProcessError(self._last_words())
-                self._answered += 1
-                self._answers[self._answered] = answer
-            return self._answers.pop(number)
+                self._answers.append(answer)
+            return self._answers[number]
 
     def close(self) -> None:
         """Close the connection, also for forks of this process that have it open."""

@@ -81,7 +81,7 @@ class SharedConfig(NamedTuple):
     """Configuration of all workers that a zygote forks."""
 
     torch: bool  # True if programs may use torch
-    site: Sequence[str]  # folders from which libraries are imported
+    site: Sequence[str]  # folders of the libraries
     memory: int  # limit on bytes of address space; 0 for no limit
     judge: int  # process id of the judge, to try whether a worker can harm it
     grants: Sequence[tuple[int, str]]  # files that a worker may read, for `landlock`

@@ -15,7 +15,7 @@ from .wire import Array, Tensor, bfloat16_bits
 
 
 def build_input(wire_input: WireInput) -> Any:  # noqa: ANN401 any value that the wire can send
-    """Build an input to which there are no other references."""
+    """Build an input that nothing else refers to."""
     value = wire_input.value
     layout = wire_input.layout
     if isinstance(value, np.ndarray):

@@ -1,7 +1,7 @@
 """The limits that a worker itself needs; all others are in `grader/model/limits.py`.
 
-Both sides import this file.  A worker is a process of its own, into which no other part of the
-program is imported; what depends on the machine or the question comes in its configuration.
+Both sides import this file.  A worker imports no other part of the program.  Limits that depend on
+the machine or the question are in its configuration.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_FRAMES = 6  # lines of a traceback
 MAX_MESSAGE = 2000  # characters of the text of an exception
 MAX_SEVERAL_SECONDS = 0.5  # of CPU time for several runs in one request; the rest is left out
 
-# -- calls between a test and what it tests --------------------------------------------------------
+# -- calls between a test and the tested code ------------------------------------------------------
 
 MAX_CALL_BYTES = 1 << 20  # of arrays in one call
 MAX_SHARED_RESULTS = 64  # results that are remembered, because a later one may share their memory

@@ -85,7 +85,7 @@ def _arrays(value: object) -> list[Array]:
 
 
 def unpack_value(passed: PassedValue) -> Any:  # noqa: ANN401 any value
-    """Return a value that was sent; there are no other references to it."""
+    """Return a value that was sent; nothing else refers to it."""
     value = passed.value
     if passed.generator:
         bit_generator = _BitGenerator()

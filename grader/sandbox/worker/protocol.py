@@ -2,9 +2,10 @@
 
 A request is `{"op": NAME, ...}` with the fields of the class of that name, in lower case.  A reply
 is `{"ok": true, "reply": {...}}` with the fields of the class that the docstring of the request
-names, or `{"ok": false, "fault": {...}}` with those of `WorkerFault`.  While a test written by a
-candidate runs, `{"ok": true, "said": {...}}` with a `PeerMessage` may come first, and
-`{"said": {...}}` is the answer to it.
+names, or `{"ok": false, "fault": {...}}` with the fields of `WorkerFault`.
+
+While a test that a candidate wrote runs, the worker may first send `{"ok": true, "said": {...}}`
+with a `PeerMessage`.  The judge answers it with `{"said": {...}}`.
 
 Both sides import this file.  The worker builds requests without checking them (`build_message`),
 because the judge wrote them.  The judge reads only what pydantic accepts as one of these types
@@ -206,7 +207,7 @@ class WireException(NamedTuple):
 
 
 class WorkerFault(NamedTuple):
-    """Why there is no reply: `fault`, `raised` or `broken`, and the step that failed."""
+    """The reason why a reply is missing: `fault`, `raised` or `broken`, and the failed step."""
 
     step: BoundedInt | None = None
     fault: str = ""  # sentence that says why a result cannot be used
@@ -218,7 +219,9 @@ class Loaded(NamedTuple):
     """Names that a program does and does not define."""
 
     missing: NameTuple
-    uncallable: tuple[tuple[str, str], ...]  # names that are no functions, with their type
+    uncallable: tuple[
+        tuple[str, str], ...
+    ]  # names of other values than functions, with their types
     defined: NameTuple
     stubs: NameTuple = ()  # functions with only `pass`, `...` or NotImplementedError
     undriven: NameTuple = ()  # missing in the driver

@@ -15,10 +15,9 @@ import linecache
 import sys
 import time
 import types
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
-from types import MappingProxyType
 from typing import Any
 
 from . import layouts, missing_modules, protocol, values
@@ -97,7 +96,7 @@ def find_name(module: Any, name: str) -> Any:  # noqa: ANN401 any module, any va
 class _HelperFinder:
     """Finds the helper modules of a program, and runs them when they are imported."""
 
-    files: Mapping[str, Array] = MappingProxyType({})
+    files: dict[str, Array] = {}  # noqa: RUF012 contents by name of the module
 
     def find_spec(self, name: str, *_: Any) -> ModuleSpec | None:  # noqa: ANN401 a path, a module
         """Return the spec of a helper module; None for any other module."""
@@ -204,7 +203,7 @@ def _run(source: bytes, module: types.ModuleType, filename: str, whole: bytes = 
     """Run a source in a module; `whole` is the text of the file if the source is only a cell."""
     module.__file__ = filename
     text = (whole or source).decode("utf-8", "replace")
-    # Tracebacks, inspect.getsource and torch.jit read the lines here: there is no such file.
+    # The file does not exist, so tracebacks, inspect.getsource and torch.jit read its lines here.
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     try:
         code = _compile(source)
@@ -283,7 +282,7 @@ differentiate: list[Callable[..., Any]] = []  # `measure.autograd` puts its func
 
 
 def build_inputs(inputs: WireInputs) -> Namespace:
-    """Build new inputs, to which there are no other references."""
+    """Build new inputs that nothing else refers to."""
     return {name: layouts.build_input(wire_input) for name, wire_input in inputs.items()}
 
 

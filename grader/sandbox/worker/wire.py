@@ -5,8 +5,8 @@ Reading a frame cannot run code, and takes little more memory than its limits al
 A frame is a 16-byte header (magic, bytes of structure, bytes of payload), the structure, and the
 payload.  The structure is JSON.  An object whose only key is empty stands for a value that JSON
 does not have, such as `{"": ["array", "float64", [2, 3]]}`.  The contents of arrays are in the
-payload, in the order of the structure.  There is no pickle, no npy header, and no class lookup.
-Both sides use this file; the judge trusts nothing that it decodes.
+payload, in the order of the structure.  Nothing is pickled, and no class is looked up.
+Both sides use this file; the judge does not trust decoded data.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class EncodedValue:
         if self.count > MAX_FRAME_ITEMS:
             raise WireError(f"more than {MAX_FRAME_ITEMS:,} values")
         match value:
-            case np.generic():  # before Python's classes, from which some of them derive
+            case np.generic():  # first, because np.float64 is also a float
                 return self._array("scalar", value.dtype.name, np.asarray(value))
             case None | bool() | float():
                 return value
@@ -134,7 +134,7 @@ class EncodedValue:
 
 
 def message_fields(message: Any) -> dict[str, object]:  # noqa: ANN401 a named tuple
-    """Return the fields of a message by name, without those that have their default value."""
+    """Return the fields of a message by name, unless they have their default value."""
     fields = {}
     defaults = message._field_defaults
     for name, value in zip(message._fields, message, strict=True):

@@ -31,7 +31,7 @@ TorchTensor = torch.Tensor
 GraphValue = Any  # an object of torch, or an argument of an operation
 
 MAX_DETAILS = 8  # allocations that a reply lists
-MAX_GRAPH_OBJECT_BYTES = 256 << 10  # bytes of Python objects of a graph, which are not counted
+UNCOUNTED_GRAPH_BYTES = 256 << 10  # bytes of Python objects of a graph, which are not counted
 
 # Index of the first factor among the arguments of a matmul.
 _FIRST_FACTOR = {
@@ -158,7 +158,7 @@ def _measure_live(program: LoadedProgram, steps: Sequence[WireStep], names: Name
     finally:
         tracemalloc.stop()
     # Python objects of a graph take a few kilobytes.  More than that are arrays hidden in numpy.
-    hidden = outside_torch if outside_torch > MAX_GRAPH_OBJECT_BYTES else 0
+    hidden = outside_torch if outside_torch > UNCOUNTED_GRAPH_BYTES else 0
     alive = [(size, text) for _, size, text, _ in meter.alive.values()]
     return _measured(alive, describe_kept(meter.live_storages(), names), hidden)
 
@@ -197,7 +197,7 @@ def graph_origin(value: object, module: str) -> str:
 
     Returns:
         `own` if the node is an `autograd.Function` that the submission defines, otherwise the name
-        of the node; `none` if there is no graph; the name of the type if it is not a tensor.
+        of the node; `none` if the tensor has no graph; the name of the type if it is not a tensor.
     """
     if not isinstance(value, TorchTensor):
         return type(value).__name__

@@ -104,7 +104,7 @@ def drop_privileges(user: int | None, readable: Sequence[str]) -> str | None:
     capability to read all files is kept.  Landlock still limits which files can be read.
 
     Raises:
-        PermissionError: a file cannot be read, and there is no such capability.
+        PermissionError: a file cannot be read, and the capability is missing.
     """
     try:
         if user is not None:

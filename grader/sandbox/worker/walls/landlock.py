@@ -35,7 +35,7 @@ Grant = tuple[int, str]
 
 
 def version() -> int:
-    """Return the version of Landlock in this kernel; 0 if there is no Landlock."""
+    """Return the version of Landlock in this kernel; 0 without Landlock."""
     with suppress(OSError):
         return syscall(_CREATE, None, 0, _VERSION)
     return 0
