@@ -42,16 +42,20 @@ def cpu_nanoseconds(pid: int) -> int | None:
 def queued_seconds(pid: int) -> float | None:
     """Return how long the threads of a process have waited for a core."""
     with suppress(OSError, ValueError, IndexError):
-        tasks = Path(f"/proc/{pid}/task").iterdir()
-        return sum(int((task / "schedstat").read_bytes().split()[1]) for task in tasks) / 1e9
+        threads = Path(f"/proc/{pid}/task").iterdir()
+        return sum(map(_queued_nanoseconds, threads)) / 1e9
     return None
 
 
 def own_queued_seconds() -> float | None:
     """Return how long the calling thread has waited for a core."""
     with suppress(OSError, ValueError, IndexError):
-        return int(Path("/proc/thread-self/schedstat").read_bytes().split()[1]) / 1e9
+        return _queued_nanoseconds(Path("/proc/thread-self")) / 1e9
     return None
+
+
+def _queued_nanoseconds(thread: Path) -> int:
+    return int((thread / "schedstat").read_bytes().split()[1])
 
 
 def written_bytes(pid: int) -> int | None:
@@ -59,8 +63,10 @@ def written_bytes(pid: int) -> int | None:
     if not HAS_PROC:  # bytes and, on Linux, characters; macOS has no such counters
         return _by_psutil(pid, lambda process: max(process.io_counters()[3::2]))
     with suppress(OSError, ValueError, KeyError):
-        fields = Path(f"/proc/{pid}/io").read_text(encoding="ascii").split()
-        counters = dict(zip(fields[::2], map(int, fields[1::2]), strict=True))
+        counters = {}
+        for line in Path(f"/proc/{pid}/io").read_text(encoding="ascii").splitlines():
+            name, value = line.split()
+            counters[name] = int(value)
         # `wchar` counts system calls.  Only `write_bytes` counts writes through mapped pages.
         return max(counters["wchar:"], counters["write_bytes:"])
     return None
@@ -73,8 +79,11 @@ def occupied_bytes(pid: int, scratch: str) -> int | None:
     """
     with suppress(OSError, ValueError, LookupError):
         # Exact, unlike `statm`, which may lag behind by megabytes on machines with many cores.
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
-        sizes = {line.split()[0]: int(line.split()[1]) * 1024 for line in lines[1:]}
+        _, *lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+        sizes = {}
+        for line in lines:
+            name, kilobytes, *_ = line.split()
+            sizes[name] = 1024 * int(kilobytes)
         files = sum(file_sizes(scratch, on_error=lambda _: None))
         return sizes["Rss:"] + sizes["Swap:"] + files
     return None

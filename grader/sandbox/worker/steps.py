@@ -375,18 +375,15 @@ class ObservedRun:
         """Carry out the next step."""
         try:
             assigned = perform_step(self.program, self.request.steps[index], self.names)
-            self._note_changed_inputs(index)
+            for name, before in self.fingerprints.items():
+                if name not in self.changed and values.fingerprint(self.inputs[name]) != before:
+                    self.changed[name] = index
             self._note_stale_results(index)
             for name in assigned:
                 if name in self.request.want:
                     self._add_result(name, assigned[name])
         except BaseException as error:  # noqa: BLE001 the program may raise anything
             raise StepFailed(index, error) from None
-
-    def _note_changed_inputs(self, index: int) -> None:
-        for name, before in self.fingerprints.items():
-            if name not in self.changed and values.fingerprint(self.inputs[name]) != before:
-                self.changed[name] = index
 
     def _note_stale_results(self, index: int) -> None:
         for name, value in self.results.items():

@@ -39,7 +39,9 @@ def _relevant_code(source: bytes, names: Iterable[str]) -> dict[str, list[str]]:
         code[name] = []
         for statement in definitions.get(name, []):
             code[name].append(ast.dump(statement))
-            pending += [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Name):
+                    pending.append(node.id)
     return code
 
 

@@ -33,7 +33,7 @@ def snapshot(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 any value
         return _array_snapshot(value)
     if is_tensor(value):
         return _tensor_snapshot(value)
-    if value is None or type(value) in {bool, int, float, str} or isinstance(value, np.generic):
+    if type(value) in {types.NoneType, bool, int, float, str} or isinstance(value, np.generic):
         return value
     if depth < MAX_VALUE_DEPTH:
         if isinstance(value, (list, tuple)):
@@ -42,9 +42,12 @@ def snapshot(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 any value
         if isinstance(value, dict) and all(isinstance(key, str) for key in value):
             return {str(key): snapshot(item, depth + 1) for key, item in value.items()}
     # For subclasses such as IntEnum, call the method of the base class.
-    for kind, convert in ((int, int.__pos__), (float, float.__pos__), (str, str.__str__)):
-        if issubclass(type(value), kind):
-            return convert(value)
+    if issubclass(type(value), int):
+        return int.__pos__(value)
+    if issubclass(type(value), float):
+        return float.__pos__(value)
+    if issubclass(type(value), str):
+        return str.__str__(value)
     return Opaque(type_name(value))
 
 
@@ -116,17 +119,21 @@ def _kind(value: Any) -> str:  # noqa: ANN401 any argument
 
 def same_bits(a: object, b: object) -> bool:
     """Return True if two snapshots have the same bits."""
-    if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return a.dtype == b.dtype and same_bits(a.values, b.values)
-    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
-        return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
-    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
-        return len(a) == len(b) and all(same_bits(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(same_bits(a[key], b[key]) for key in a)
-    if isinstance(a, (float, np.inexact)) and isinstance(b, (float, np.inexact)) and a != a:
-        return type(a) is type(b) and bool(b != b)  # NaN, numpy's scalars included
-    return type(a) is type(b) and bool(a == b)
+    match a, b:
+        case Tensor(), Tensor():
+            return a.dtype == b.dtype and same_bits(a.values, b.values)
+        case np.ndarray(), np.ndarray():
+            is_same_kind = a.shape == b.shape and a.dtype == b.dtype
+            return is_same_kind and a.tobytes() == b.tobytes()
+        case ((list() | tuple()), (list() | tuple())):
+            return len(a) == len(b) and all(map(same_bits, a, b))
+        case dict(), dict():
+            return a.keys() == b.keys() and all(same_bits(a[key], b[key]) for key in a)
+    if type(a) is not type(b):
+        return False
+    if a != a:  # NaN, numpy's scalars included
+        return bool(b != b)
+    return bool(a == b)
 
 
 def fingerprint(value: Any) -> object:  # noqa: ANN401 an input

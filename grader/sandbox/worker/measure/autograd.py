@@ -289,7 +289,9 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         if name.startswith(_FUSED):
             name = _FUSED
         count = self.flop_registry.get(getattr(torch.ops.aten, name, None))
-        flops = int(count(*args, **kwargs, out_val=out)) if count is not None else 0
+        if count is None:
+            return 0
+        flops = int(count(*args, **kwargs, out_val=out))
         if flops > 0:
             self.has_other_flops = True
         return flops
@@ -322,19 +324,19 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         for text, size in self.events[: totals.index(self.peak) + 1]:
             at_peak[text] += size
         interval = math.ceil(len(totals) / MAX_COURSE_POINTS)
-        maxima = [
-            max(totals[start : start + interval]) for start in range(0, len(totals), interval)
-        ]
-        return tuple((+at_peak).most_common(MAX_DETAILS)), tuple(maxima)
+        starts = range(0, len(totals), interval)
+        maxima = [max(totals[start : start + interval]) for start in starts]
+        largest = (+at_peak).most_common(MAX_DETAILS)
+        return tuple(largest), tuple(maxima)
 
     def live_storages(self) -> list[TorchTensor]:
         """Return the storages that are alive, as flat tensors."""
-        storages = [(storage(), dtype) for storage, _, _, dtype in self.alive.values()]
-        return [
-            torch.empty(0, dtype=dtype).set_(storage)
-            for storage, dtype in storages
-            if storage is not None
-        ]
+        tensors = []
+        for reference, _, _, dtype in self.alive.values():
+            storage = reference()
+            if storage is not None:
+                tensors.append(torch.empty(0, dtype=dtype).set_(storage))
+        return tensors
 
 
 def _product_sizes(name: str, left: TorchTensor, right: TorchTensor) -> tuple[int, int, int, int]:

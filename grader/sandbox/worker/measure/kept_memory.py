@@ -222,7 +222,10 @@ def _array_bytes(array: KeptArray, pending: list[AnyObject], visited: set[int]) 
 
 def _base(array: AnyObject) -> AnyObject:
     """Return the object that owns the memory of an array: an array, or another owner."""
-    while isinstance(array, np.ndarray) and (base := np.ndarray.base.__get__(array)) is not None:
+    while isinstance(array, np.ndarray):
+        base = np.ndarray.base.__get__(array)  # a subclass may replace it
+        if base is None:
+            break
         array = base
     return array
 
@@ -246,8 +249,9 @@ def _referents(item: AnyObject, kind: type) -> list[AnyObject]:
     if issubclass(kind, types.FunctionType):  # its globals are not state
         cell_values = [value for cell in item.__closure__ or () for value in get_referents(cell)]
         return [*cell_values, item.__defaults__, item.__kwdefaults__, item.__dict__]
-    if issubclass(kind, dict):  # texts as keys are not data
-        return [*dict.values(item), *(key for key in dict.keys(item) if type(key) is not str)]
+    if issubclass(kind, dict):
+        keys = [key for key in dict.keys(item) if type(key) is not str]  # texts are not data
+        return [*dict.values(item), *keys]
     return get_referents(item)
 
 
@@ -331,7 +335,8 @@ def _is_copy(left: ArrayWithDtype, right: ArrayWithDtype | None) -> bool:
         return False
     dtypes = {left[1], right[1]}
     # Masks, integers and floats are not casts of each other.
-    if len(dtypes) > 1 and not dtypes <= _FLOATS and not all("int" in dtype for dtype in dtypes):
+    is_cast = dtypes <= _FLOATS or all("int" in dtype for dtype in dtypes)
+    if len(dtypes) > 1 and not is_cast:
         return False
     for dtype in dtypes:
         flat = _cast(left[0], dtype).reshape(-1)
