@@ -551,7 +551,7 @@ class WorkerClient(Closeable):
             if not piece:
                 break
             output += piece
-            self.stopped_at = crash_location(output, filename, source)
+            self.stopped_at = line_in_stack_dump(output, filename, source)
 
     def _last_words(self, failure: WorkerError) -> str:
         lines = self.printed.decode("utf-8", "replace").strip().splitlines()
@@ -654,7 +654,7 @@ class WorkerClient(Closeable):
             self._stack.close()
 
 
-def crash_location(output: bytes, filename: str, source: bytes) -> str:
+def line_in_stack_dump(output: bytes, filename: str, source: bytes) -> str:
     """Return the current line of a program, read from faulthandler's output; '' if unknown.
 
     The line's number and function come from the output.  The line's text comes from the judge's

@@ -59,7 +59,7 @@ def shared_config(*, torch: bool, compiler: bool = False) -> SharedConfig:
         grants=grants,
         devices=bool(cuda_files),
         readable=_needed_files(),
-        kept=forbidden_files,
+        forbidden=forbidden_files,
         compiler=compiler,
     )
 
@@ -76,10 +76,10 @@ def worker_config(scratch: ScratchFolder, cpu_seconds: int) -> WorkerConfig:
     return WorkerConfig(
         cpu_seconds=cpu_seconds,
         user=user,
-        stays=why_root_stays,
+        why_root_stays=why_root_stays,
         threads=threads,
         scratch=scratch.folder,
-        private=scratch.lock_file,
+        judge_file=scratch.lock_file,
     )
 
 

@@ -24,7 +24,7 @@ from grader.sandbox.client import (
     WorkerClient,
     WorkerDied,
     WorkerError,
-    crash_location,
+    line_in_stack_dump,
 )
 from grader.sandbox.remote_program import RemoteProgram
 from grader.sandbox.worker import limits, wire
@@ -207,7 +207,7 @@ FRAME = 'Stack (most recent call first):\n  File "submission.py", line {} in {}\
 )
 def test_the_text_of_the_current_line_comes_from_the_judge(line: int, name: str, said: str) -> None:
     frame = FRAME.format(line, name).encode("ascii", "backslashreplace")
-    assert crash_location(frame, "submission.py", SOURCE) == said
+    assert line_in_stack_dump(frame, "submission.py", SOURCE) == said
 
 
 def stopped(lend: Lend, source: str) -> str:

@@ -350,7 +350,7 @@ sys.path.insert(0, {str(Path(canary.__file__).parents[3])!r})
 import importlib
 from sandbox.worker.walls import canary
 found = canary.try_forbidden_acts(
-    judge={os.getpid()}, private={str(private)!r}, kept=[{str(private)!r}]
+    judge={os.getpid()}, judge_file={str(private)!r}, forbidden=[{str(private)!r}]
 )
 print(json.dumps(found))
 """

@@ -87,9 +87,9 @@ class SharedConfig(NamedTuple):
     grants: Sequence[tuple[int, str]]  # files that a worker may read, for `landlock`
     devices: bool  # True if a worker uses CUDA devices
     readable: Sequence[str]  # files that a worker needs
-    # Files that a worker must not be able to read, in a numpy question torch's as well.  The first
+    # Files that a worker must not be able to read; without torch, also files of torch.  The first
     # one exists.
-    kept: Sequence[str]
+    forbidden: Sequence[str]
     compiler: bool = False  # True if a worker that starts afresh imports torch's compiler
 
 
@@ -98,7 +98,7 @@ class WorkerConfig(NamedTuple):
 
     cpu_seconds: int
     user: int | None  # user id that the worker takes; None to keep the judge's
-    stays: str  # why it keeps the judge's user id although it should take another one
+    why_root_stays: str  # why it keeps the judge's user id although it should take another one
     threads: int  # limit on threads of all processes of its user
     scratch: str  # folder in which the worker may write
-    private: str  # file of the judge that the worker must not touch
+    judge_file: str  # a file of the judge that the worker must not touch

@@ -93,7 +93,9 @@ def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> NoR
         sys.modules["numpy.random"].seed(int.from_bytes(os.urandom(4), "little"))
     from . import serve
 
-    acts = canary.try_forbidden_acts(judge=shared.judge, private=own.private, kept=shared.kept)
+    acts = canary.try_forbidden_acts(
+        judge=shared.judge, judge_file=own.judge_file, forbidden=shared.forbidden
+    )
     serve.serve(connection, acts, missing)
 
 
@@ -124,7 +126,7 @@ def confine(own: WorkerConfig, shared: SharedConfig, parent: int) -> list[str]:
     with suppress(OSError):  # if memory runs out, Linux kills this process first
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="utf-8")
     unprivileged = kernel.drop_privileges(own.user, [*shared.readable, own.scratch])
-    missing: dict[str, str | None] = {"privileges": unprivileged or own.stays}
+    missing: dict[str, str | None] = {"privileges": unprivileged or own.why_root_stays}
     die_with_parent(parent)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # lets the judge read the memory use
     missing["Landlock"] = landlock.apply([*shared.grants, (landlock.WRITE, own.scratch)])

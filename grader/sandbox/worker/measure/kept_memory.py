@@ -1,9 +1,9 @@
 """Measure the memory that a run keeps, and name the arrays that it keeps.
 
-Only data is counted: the allocation behind every array (so a small view of a large array counts
-the large one), bytes and texts, and 8 bytes for every number in a container.  Object headers of
+Only data is counted: the allocation behind every array, bytes and texts, and 8 bytes for every
+number in a container.  A small view of a large array counts the large one.  Object headers of
 Python are not counted: they differ between versions, and a state budget is not about them.  The
-garbage collector tells the references of an object, because a class cannot forge its answer.
+references of an object are read from the garbage collector, because a class cannot forge them.
 
 An array gets the name of an input or a result if it shares memory with it, or if all entries are
 equal.  With few different entries that may be chance, so such an array gets no name.

@@ -48,19 +48,19 @@ _IO_URING_SETUP = 425  # the same on every machine
 _IPC_RMID = 0
 
 
-def try_forbidden_acts(*, judge: int, private: str, kept: Sequence[str]) -> dict[str, str]:
+def try_forbidden_acts(*, judge: int, judge_file: str, forbidden: Sequence[str]) -> dict[str, str]:
     """Try every act; return for each `refused`, `done` (possible), or `absent` (does not exist).
 
     See `control.SharedConfig` and `WorkerConfig` for the arguments.
     """
     acts: Mapping[str, Callable[[], object]] = {
-        "read": lambda: _open(private, os.O_RDONLY),
-        "write": lambda: _open(private, os.O_WRONLY),
-        "create": lambda: _create(private + ".new"),
-        "change": lambda: os.chmod(private, 0o600),
-        "touch": lambda: os.utime(private),
-        "list": lambda: os.listdir(os.path.dirname(private)),
-        "kept": lambda: _read_any(kept),
+        "read": lambda: _open(judge_file, os.O_RDONLY),
+        "write": lambda: _open(judge_file, os.O_WRONLY),
+        "create": lambda: _create(judge_file + ".new"),
+        "change": lambda: os.chmod(judge_file, 0o600),
+        "touch": lambda: os.utime(judge_file),
+        "list": lambda: os.listdir(os.path.dirname(judge_file)),
+        "kept": lambda: _read_any(forbidden),
         "memory": lambda: _read_memory(judge),
         "signal": lambda: os.kill(judge, 0),
         "limit": lambda: resource.prlimit(judge, resource.RLIMIT_CPU),
