@@ -222,16 +222,6 @@ class _Reply:
         return reply
 
 
-def _send_available(channel: socket.socket, pending: list[memoryview]) -> None:
-    """Send pending pieces and remove them; raises BlockingIOError if the channel is full."""
-    while pending:
-        sent = channel.send(pending[0])
-        if sent == len(pending[0]):
-            pending.pop(0)
-        else:
-            pending[0] = pending[0][sent:]
-
-
 class _ThreadWorkers(threading.local):
     """The workers that a thread uses."""
 
@@ -452,14 +442,14 @@ class WorkerClient(Closeable):
         self._check_silent()
         self._watch_all()
         reply = _Reply(reply_bytes)
-        pending = [memoryview(piece) for piece in wire.encode(request)]
+        pending = memoryview(wire.encode(request))
         if limits is not None:
             self._stopwatch = _Stopwatch(limits, self.cpu_nanoseconds(), grace)
         stopwatch = self._stopwatch
         stopwatch.resume()
         is_output_open = True
         with contextlib.suppress(BlockingIOError, ConnectionError):  # `_transfer` will raise
-            _send_available(self._channel, pending)
+            pending = pending[self._channel.send(pending) :]
         while not reply.is_complete:
             self._check_time()
             poll = select.poll()  # select accepts no descriptor above 1023
@@ -470,7 +460,7 @@ class WorkerClient(Closeable):
             if self._output in events:
                 is_output_open = self._drain()
             self._watch_all()
-            self._transfer(events.get(self._channel.fileno(), 0), pending, reply)
+            pending = self._transfer(events.get(self._channel.fileno(), 0), pending, reply)
         if pending:
             raise ProtocolViolation("broke the protocol: answered before it was asked")
         stopwatch.stop()
@@ -497,11 +487,11 @@ class WorkerClient(Closeable):
                 self._ask_for_current_line()
                 raise
 
-    def _transfer(self, events: int, pending: list[memoryview], reply: _Reply) -> None:
-        """Send and receive as much as the channel allows now."""
+    def _transfer(self, events: int, pending: memoryview, reply: _Reply) -> memoryview:
+        """Send and receive as much as the channel allows now; return the bytes still to send."""
         try:
             if events & select.POLLOUT:
-                _send_available(self._channel, pending)
+                pending = pending[self._channel.send(pending) :]
             while events & ~select.POLLOUT and not reply.is_complete:
                 if not reply.read(self._channel):
                     raise self._death()
@@ -509,6 +499,7 @@ class WorkerClient(Closeable):
             pass
         except ConnectionError:
             raise self._death() from None
+        return pending
 
     def _spent_since(self, before: int | None) -> float | None:
         """Return the seconds of CPU time since a reading; None if there was none."""

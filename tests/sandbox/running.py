@@ -24,7 +24,7 @@ X: Inputs = {"x": {"value": np.arange(3.0), "layout": "contiguous"}}
 
 def frame(value: object) -> tuple[bytes, bytes]:
     """Return the structure and the payload of a value's frame."""
-    data = b"".join(bytes(piece) for piece in wire.encode(value))
+    data = wire.encode(value)
     magic, meta, payload = wire.HEADER.unpack(data[: wire.HEADER.size])
     body = data[wire.HEADER.size :]
     assert magic == wire.MAGIC

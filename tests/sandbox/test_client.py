@@ -41,8 +41,8 @@ def frame(meta: bytes, payload: bytes = b"", magic: bytes = wire.MAGIC) -> bytes
     return struct.pack("<4sIQ", magic, len(meta), len(payload)) + meta + payload
 
 
-REQUEST = b"".join(map(bytes, wire.encode({"op": "run"})))
-WELL = b"".join(map(bytes, wire.encode({"ok": True})))
+REQUEST = wire.encode({"op": "run"})
+WELL = wire.encode({"ok": True})
 
 
 def ask(ours: socket.socket, output: int, watch: Callable[[], None]) -> dict[str, object]:

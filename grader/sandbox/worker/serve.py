@@ -185,19 +185,17 @@ def serve(connection: socket.socket, acts: Mapping[str, str], missing: Sequence[
             with contextlib.suppress(BaseException):  # a program may have closed or replaced it
                 stream.flush()
         try:
-            pieces = encode(reply)
+            frame = encode(reply)
         except wire.WireError as error:
             fault = protocol.WorkerFault(fault=f"the result cannot be sent: {error}")
-            pieces = encode({"ok": False, "fault": fault})
-        for piece in pieces:
-            connection.sendall(piece)
-        del message, reply, pieces, piece  # only the program may keep results alive
+            frame = encode({"ok": False, "fault": fault})
+        connection.sendall(frame)
+        del message, reply, frame  # only the program may keep results alive
 
 
 def _exchange(connection: socket.socket, message: protocol.PeerMessage) -> protocol.PeerMessage:
     """Send a message during a request, and return the answer."""
-    for piece in wire.encode({"ok": True, "said": message}):
-        connection.sendall(piece)
+    connection.sendall(wire.encode({"ok": True, "said": message}))
     answer: protocol.PeerMessage = protocol.build_message(
         protocol.PeerMessage, _receive(connection)["said"]
     )

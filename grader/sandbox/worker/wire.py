@@ -31,8 +31,6 @@ from .limits import (
 
 MAGIC = b"drl1"
 HEADER = struct.Struct("<4sIQ")
-# Bytes of payload up to which copying them into one piece is faster than several system calls.
-MAX_JOINED_PAYLOAD = 1 << 18
 
 DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -166,8 +164,8 @@ def widen_bfloat16(bits: Array) -> Array:
 _json = json.JSONEncoder(check_circular=False, ensure_ascii=False, separators=(",", ":")).encode
 
 
-def encode(value: object) -> list[bytes | memoryview]:
-    """Return the pieces of one frame, which are sent in order.
+def encode(value: object) -> bytes:
+    """Return the frame of a value.
 
     Raises:
         WireError: the value is too large for a frame.
@@ -177,11 +175,8 @@ def encode(value: object) -> list[bytes | memoryview]:
     if len(meta) > MAX_META_BYTES:
         raise WireError(f"{len(meta):,} bytes of structure, at most {MAX_META_BYTES:,} allowed")
     size = sum(array.nbytes for array in encoded.payload)
-    pieces: list[bytes | memoryview] = [HEADER.pack(MAGIC, len(meta), size), meta]
-    for array in encoded.payload:
-        if array.nbytes:
-            pieces.append(array.reshape(-1).view(np.uint8).data)
-    return pieces if size > MAX_JOINED_PAYLOAD else [b"".join(pieces)]
+    content = [array.data for array in encoded.payload]
+    return b"".join([HEADER.pack(MAGIC, len(meta), size), meta, *content])
 
 
 def type_name(value: object) -> str:

@@ -21,7 +21,7 @@ def channel():
         except OSError:
             pass
 def send(value):
-    os.write(channel(), b"".join(bytes(p) for p in wire.encode(value)))
+    os.write(channel(), wire.encode(value))
 def answer(values, **more):
     send({"ok": True, "reply": {"runs": ({"values": values, **more},), "common": ()}})
 """
@@ -162,7 +162,7 @@ def centre(x, w):
 def centre(x, w):
     ours = socket.socket(fileno=os.dup(channel()))
     files = [os.open("/dev/null", os.O_RDONLY) for _ in range(20)]
-    frame = b"".join(bytes(p) for p in wire.encode({"ok": True, "reply": {}}))
+    frame = wire.encode({"ok": True, "reply": {}})
     try:
         socket.send_fds(ours, [frame], files)
     except OSError as error:
