@@ -38,7 +38,7 @@ from grader.cases.recipe import CaseRecipe, cases_of_check, read_cases, run_inpu
 from grader.cases.vary import format_inputs
 from grader.explain.extra_cases import InputDomain, case_variations, input_fingerprint
 from grader.explain.session import GradingSession
-from grader.grading.bank_errors import BankProgramError, blame_bank
+from grader.grading.bank_errors import BankProgramError
 from grader.grading.bank_programs import ACCEPTED_PREFIX
 from grader.grading.compare import find_mismatch
 from grader.grading.evaluation import Evaluation

@@ -19,7 +19,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple, TypeVar
 
-from grader.grading.evaluation import BankProgramError
+from grader.grading.bank_errors import BankProgramError
 from grader.model.limits import MAX_MUTANT_BYTES
 from grader.model.mutants import Mutant
 

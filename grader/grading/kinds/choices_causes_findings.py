@@ -12,9 +12,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from grader.grading.kinds.base import CaseFinding, CaseTrial, Check, WrittenAnswerKind, api
-from grader.model.errors import did_you_mean
+from grader.model.errors import KeyPath, did_you_mean
 from grader.model.number_format import format_count
-from grader.model.spec import KeyPath, LongText, Name, Slug, StrictModel, yaml_key
+from grader.model.spec import LongText, Name, Slug, StrictModel, yaml_key
 
 MAX_NAMED_CAUSES = 2  # innocent causes; picking all causes must not reveal the answer
 MAX_EXPLAINED_ALARMS = 2

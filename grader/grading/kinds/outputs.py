@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 from grader.grading.kinds.base import CaseFinding, CaseTrial, Kind, api
-from grader.model.spec import KeyPath, Name, NameReference, Show, TolerantCheck, yaml_key
+from grader.model.errors import KeyPath
+from grader.model.spec import Name, NameReference, Show, TolerantCheck, yaml_key
 
 MIN_CORRECT_DIGITS = 4  # fewer may be luck, and are not reported
 

@@ -24,7 +24,8 @@ from grader.grading.kinds.base import (
     api,
     without_cases,
 )
-from grader.model.spec import KeyPath, Name, Slug, yaml_key
+from grader.model.errors import KeyPath
+from grader.model.spec import Name, Slug, yaml_key
 
 ACCEPTED = "accepted"
 REJECTED = "rejected"
