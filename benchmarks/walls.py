@@ -48,7 +48,9 @@ def raised(own: WorkerConfig, shared: SharedConfig, parent: int) -> Iterator[Non
     yield
     seccomp.apply(devices=False)
     yield
-    canary.try_forbidden_acts(judge=shared.judge, private=own.private, kept=shared.kept)
+    canary.try_forbidden_acts(
+        judge=shared.judge, judge_file=own.judge_file, forbidden=shared.forbidden
+    )
     yield
 
 

@@ -277,15 +277,6 @@ class RemoteProgram:
             raise ProtocolViolation("broke the protocol: not a reply to measure (value)")
         return measured
 
-    def _request(self, kind: Callable[..., Q], steps: Steps, inputs: Inputs, **fields: Any) -> Q:  # noqa: ANN401 further fields of the request
-        """Return a request about steps on one set of inputs."""
-        return kind(
-            program=self.name,
-            steps=encode_steps(tuple(steps)),
-            inputs=encode_inputs(inputs),
-            **fields,
-        )
-
     def _ask(
         self,
         request: Any,  # noqa: ANN401 one of the requests of `protocol`

@@ -23,6 +23,7 @@ from grader.grading.evaluation import Evaluation
 from grader.grading.kinds.side_effects import SideEffectsCheck
 from grader.model.audit import Counterexample, MutantFate, MutantTrial, MutationReport
 from grader.model.mutants import Mutant, Reach
+from grader.model.report import CheckResult
 from grader.reports.audit import mutation_page, mutation_to_json
 from grader.reports.blocks import render_terminal
 from grader.reports.text_layout import without_styles
@@ -232,7 +233,7 @@ def test_a_mutant_that_overran_on_a_busy_machine_is_searched_in_the_process_of_i
 
     def find_kill_late(
         trier: mutant_trials._MutantTrier, evaluation: Evaluation, likely_killer: str = ""
-    ) -> mutant_trials._Kill | None:
+    ) -> CheckResult | None:
         kill = find_kill(trier, evaluation, likely_killer)
         if evaluation.subject.name == mutant_trials.MUTANT_NAME:
             tries.append(evaluation.subject.call_seconds)

@@ -11,7 +11,7 @@ import pytest
 
 from grader.audit import mutants
 from grader.audit.mutants import derive_mutants
-from grader.grading.evaluation import BankProgramError
+from grader.grading.bank_errors import BankProgramError
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("autograd-tape", "kv-cache", "maxpool-routing", "top-p-sampling")  # of many styles
