@@ -1,4 +1,4 @@
-"""Drivers and helpers: every program has them, and a fault in them is the bank's, with its line."""
+"""Drivers and helpers are loaded with every program; the bank is blamed for their faults."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def message_of_invalid(asked: Question, submission: bytes = RIGHT) -> str:
         ("raise SystemExit\n", f"raised SystemExit: the code called sys.exit(), in {FILE}:1: "),
     ],
 )
-def test_one_that_cannot_be_loaded_is_blamed_itself(
+def test_a_driver_or_helper_that_cannot_be_loaded_is_named(
     tmp_path: Path, driver: str, sentence: str
 ) -> None:
     asked = question(tmp_path, driver=driver, run=DRIVEN)
@@ -60,7 +60,7 @@ def test_one_that_cannot_be_loaded_is_blamed_itself(
     assert report.message == "the file is not valid Python at line 1: '(' was never closed"
 
 
-def test_what_it_or_the_reference_below_it_raises_has_its_line(tmp_path: Path) -> None:
+def test_an_exception_in_the_driver_or_the_reference_has_its_line(tmp_path: Path) -> None:
     driver = "def twice(program, x):\n    y = program.relu(x)\n    return y['n']\n"
     text = message_of_invalid(question(tmp_path, driver=driver, run=DRIVEN))
     assert text.startswith("the driver, or a helper, fails on case signs: raised IndexError: only ")
@@ -71,7 +71,7 @@ def test_what_it_or_the_reference_below_it_raises_has_its_line(tmp_path: Path) -
     assert text.endswith(", in drills/gate/reference.py:1: def relu(x): return x['n']")
 
 
-def test_a_function_that_it_lacks_is_named_with_the_nearest(tmp_path: Path) -> None:
+def test_a_missing_function_of_the_driver_is_named_with_the_most_similar(tmp_path: Path) -> None:
     asked = question(tmp_path, driver=TWICE, run=["y = driver.twise(x)"])
     assert message_of_invalid(asked) == (
         "the driver does not define twise, which the step 'y = driver.twise(x)' calls; "
@@ -81,7 +81,7 @@ def test_a_function_that_it_lacks_is_named_with_the_nearest(tmp_path: Path) -> N
         session.evaluate_bank_program("reference", [asked.reference], 1)
 
 
-def test_what_the_driver_alone_calls_and_the_file_lacks_is_said(tmp_path: Path) -> None:
+def test_a_missing_function_that_only_the_driver_calls_is_named(tmp_path: Path) -> None:
     asked = question(tmp_path, driver=TWICE, run=["y = driver.twice(x)"])
     report = grade(asked, b"def rellu(x): return x", seed=1)
     assert report.message == "submission.py does not define relu(x) yet; is rellu meant to be relu?"
@@ -96,9 +96,7 @@ def test_what_the_driver_alone_calls_and_the_file_lacks_is_said(tmp_path: Path) 
         "import builtins\ndel builtins.__build_class__\n",
     ],
 )
-def test_a_submission_that_breaks_the_driver_is_to_blame_itself(
-    tmp_path: Path, submission: str
-) -> None:
+def test_a_submission_that_breaks_the_driver_is_blamed(tmp_path: Path, submission: str) -> None:
     driver = "import numpy as np\nclass A: x = np.float64\n" + dedent(TWICE)
     asked = question(tmp_path, driver=driver, run=DRIVEN)
     report = grade(asked, RIGHT + submission.encode(), seed=1)
@@ -148,7 +146,7 @@ USES_BLOCKS = (
 
 
 def with_blocks(folder: Path, files: dict[str, bytes] | None = None, **changes: Any) -> Question:
-    """Return the small question with a module beside its programs."""
+    """Return the small question with a helper module."""
     question(folder)
     for name, content in ({"blocks.py": BLOCKS.encode()} if files is None else files).items():
         (folder / "drills" / "gate" / name).write_bytes(content)

@@ -1,4 +1,4 @@
-"""A question in parts: what is asked when, what counts, and what a grade says of it."""
+"""Questions in parts: when a part is asked, which parts count, and what a report says."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_all_parts_pass_at_once(session: GradingSession) -> None:
     assert report.follow_up
 
 
-def test_the_starter_is_asked_the_first_part_only(session: GradingSession) -> None:
+def test_the_starter_is_asked_only_the_first_part(session: GradingSession) -> None:
     report = session.grade(QUESTION.starter, seed=1)
     assert verdicts(report) == ["fail", "skipped", "skipped"]
     checks = by_id(report)
@@ -104,8 +104,8 @@ def test_a_process_that_ends_in_the_second_part_has_passed_the_first(
     assert checks["spread"].message == "part 3 is asked when part 2 passes"
 
 
-def test_what_is_said_is_of_what_was_asked(session: GradingSession) -> None:
-    """It is one more on every input, also on that of the second part."""
+def test_the_report_says_nothing_about_parts_that_were_not_asked(session: GradingSession) -> None:
+    """The submission is off by one on every input, also on the input of the second part."""
     off = "def mean(x):\n    return 1.0 + (float(x.sum() / x.size) if x.size else 0.0)\n"
     report = session.grade(off.encode(), seed=1)
     assert verdicts(report) == ["fail", "skipped", "skipped"]
@@ -133,7 +133,7 @@ def test_parts_that_do_not_count_decide_nothing(
     assert (report.verdict, [(p.points, p.of) for p in report.parts]) == (verdict, points)
 
 
-def test_a_process_that_ends_where_nothing_counts_stops_nobody() -> None:
+def test_a_process_that_ends_in_a_part_that_does_not_count_does_not_fail() -> None:
     with GradingSession(QUESTION, parts=[1, 3]) as session:
         report = session.grade((DIES + SPREAD).encode(), seed=1)
     assert report.verdict is Verdict.PASS
@@ -141,7 +141,7 @@ def test_a_process_that_ends_where_nothing_counts_stops_nobody() -> None:
 
 
 @pytest.mark.parametrize("parts", [[], [0], [4], [1, 4], [-1]])
-def test_there_are_no_other_parts(parts: list[int]) -> None:
+def test_a_part_that_does_not_exist_is_refused(parts: list[int]) -> None:
     with pytest.raises(ValueError, match="parts: expected numbers from 1 to 3, found"):
         GradingSession(QUESTION, parts=parts)
 
@@ -149,14 +149,14 @@ def test_there_are_no_other_parts(parts: list[int]) -> None:
 VERDICTS = st.sampled_from(["pass", "fail", "error", "limit", "skipped", "inconclusive"])
 
 
-def test_a_question_without_parts_is_one_of_a_hundred_points() -> None:
+def test_a_question_without_parts_has_one_part_of_a_hundred_points() -> None:
     mini = load([BANK.parent / "mini"], "deviations")
     assert [(p.points, p.id) for p in mini.spec.parts] == [(100, "")]
     assert resolve_counted_parts(mini, None) == {1}
     assert mini.functions_for_part(1) == mini.functions
 
 
-def test_a_stretch_that_ends_the_process_keeps_nobody_from_passing(tmp_path: Path) -> None:
+def test_a_submission_passes_although_its_process_ends_in_a_stretch_check(tmp_path: Path) -> None:
     spec = yaml.safe_load(SPEC.read_text())
     first, second, _ = spec["parts"]
     first["checks"].append(second["checks"].pop(0) | {"stretch": True})
@@ -181,7 +181,7 @@ def test_an_explanation_of_one_part_may_be_untrue_of_the_next(session: GradingSe
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Question:
-    """The question whose second and third part share their points among their checks."""
+    """Return the question whose second and third part divide their points among their checks."""
     spec = yaml.safe_load(SPEC.read_text())
     of_check = {"nothing": 10, "alone": 20, "spread": 15, "far": 5}
     for part in spec["parts"]:
@@ -192,7 +192,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Question:
     return load([path], "shared")
 
 
-def test_what_passes_of_a_part_that_does_not_is_worth_its_points(shared: Question) -> None:
+def test_passing_checks_of_a_failing_part_earn_their_points(shared: Question) -> None:
     # Right of few and many; of far the variance is lost in rounding, as the question wants it.
     cancels = WHOLE_MEAN + "def spread(x): return max(0.0, (x * x).mean() - x.mean() ** 2) ** 0.5\n"
     with GradingSession(shared) as session:
@@ -281,7 +281,7 @@ def test_a_failing_check_quotes_its_clauses(quoting: GradingSession) -> None:
     assert checks["mean"]["clauses"] == []
 
 
-def test_an_exception_breaks_a_clause_where_the_code_works_otherwise(
+def test_an_exception_breaks_a_clause_if_another_check_passes(
     quoting: GradingSession,
 ) -> None:
     assert quoted(quoting.grade(RAISES.encode(), seed=1)) == {"nothing": CLAUSES}

@@ -1,4 +1,4 @@
-"""Results against the reference: what is said about each way to be wrong."""
+"""Comparison with the reference, and the sentence on each kind of mismatch."""
 
 # ruff: noqa: E501 a sentence that is compared stands on one line
 
@@ -68,7 +68,7 @@ def test_the_sentence_says_what_is_wrong_with_an_array(observed: Any, sentence: 
     assert mismatch_of(observed, A).sentence == sentence
 
 
-def test_a_fault_points_at_the_worst_entry_and_counts_the_wrong_ones() -> None:
+def test_a_mismatch_points_at_the_worst_entry_and_counts_the_wrong_entries() -> None:
     mismatch = mismatch_of(A + np.array([[0.5, 0.0], [-3.0, 0.1]]), A)
     assert (mismatch.index, mismatch.wrong, mismatch.total) == ((1, 0), 3, 4)
     assert (mismatch.observed, mismatch.expected, mismatch.allowed) == ("-3.000", "0", "+-9.1e-13")
@@ -77,7 +77,7 @@ def test_a_fault_points_at_the_worst_entry_and_counts_the_wrong_ones() -> None:
     assert mismatch.arrays[2].tolist() == [[True, False], [True, True]]
 
 
-def test_two_numbers_that_differ_late_are_shown_with_the_digits_that_differ() -> None:
+def test_nearly_equal_numbers_are_shown_with_enough_digits() -> None:
     mismatch = mismatch_of(np.array([1.0, 2.00000001]), np.array([1.0, 2.0]))
     assert (mismatch.observed, mismatch.expected) == ("2.00000001", "2.00000000")
 
@@ -127,7 +127,7 @@ def test_two_numbers_that_differ_late_are_shown_with_the_digits_that_differ() ->
         ("same", "sane", False),
     ],
 )
-def test_scalars(native: Any, observed: Any, ok: bool) -> None:
+def test_scalars_are_compared_by_value_and_type(native: Any, observed: Any, ok: bool) -> None:
     assert agrees(observed, native) is ok
 
 
@@ -146,7 +146,7 @@ def test_wrong_scalars_read_well() -> None:
     )
 
 
-def test_containers_are_compared_item_by_item_and_the_item_is_named() -> None:
+def test_the_wrong_item_of_a_container_is_named() -> None:
     want = {"loss": 0.5, "grads": [A, (A, 3)]}
     assert agrees({"grads": (A.copy(), [A, 3]), "loss": 0.5}, want)
     assert mismatch_of({"loss": 0.5, "grads": [A, (A, 4)]}, want).result == "y['grads'][1][1]"
@@ -167,7 +167,7 @@ def test_containers_are_compared_item_by_item_and_the_item_is_named() -> None:
     assert len(mismatch_of(many, want).sentence) < 400
 
 
-def test_empty_arrays_agree_when_shape_and_dtype_do() -> None:
+def test_empty_arrays_agree_if_shape_and_dtype_do() -> None:
     assert agrees(np.zeros((0, 3)), np.zeros((0, 3)))
     assert not agrees(np.zeros((0, 3), np.float32), np.zeros((0, 3)))
     assert not agrees(np.zeros((3, 0)), np.zeros((0, 3)))
@@ -175,7 +175,7 @@ def test_empty_arrays_agree_when_shape_and_dtype_do() -> None:
     assert agrees({}, {})
 
 
-def test_the_pattern_of_what_is_not_finite_must_be_the_same() -> None:
+def test_nan_and_infinities_must_be_in_the_same_places() -> None:
     want = np.array([np.nan, np.inf, -np.inf, 1.0])
     assert agrees(want.copy(), want)
     for i in range(4):
@@ -190,7 +190,7 @@ def test_the_pattern_of_what_is_not_finite_must_be_the_same() -> None:
     )
 
 
-def test_exact_allows_nothing_and_minus_zero_is_zero() -> None:
+def test_exact_allows_no_difference_but_minus_zero_is_zero() -> None:
     want = np.array([1.0, 0.0, np.nan, -np.inf])
     assert agrees(np.array([1.0, -0.0, np.nan, -np.inf]), want, exact=True)
     assert not agrees(np.nextafter(want, 2), want, exact=True)
@@ -199,7 +199,7 @@ def test_exact_allows_nothing_and_minus_zero_is_zero() -> None:
     assert agrees(0.5, 0.5, exact=True)
 
 
-def test_exact_zeros_are_wanted_where_the_reference_has_them_only() -> None:
+def test_exact_zeros_are_required_only_where_the_reference_has_zeros() -> None:
     want = np.array([1.0, 0.0])
     almost = np.array([1.0 + 1e-12, 1e-300])
     assert agrees(almost, want)
@@ -215,7 +215,7 @@ def test_exact_zeros_are_wanted_where_the_reference_has_them_only() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int64", "uint8"])
-def test_whole_numbers_must_be_equal(dtype: str) -> None:
+def test_integers_must_be_equal(dtype: str) -> None:
     want = np.array([0, 1, 1], dtype)
     assert agrees(want.copy(), want)
     assert mismatch_of((1 - want).astype(dtype), want).wrong == 3
@@ -245,7 +245,7 @@ def test_a_complex_number_is_compared_in_both_parts(native: Any) -> None:
     assert not agrees(native, 1.0)
 
 
-def test_a_band_is_measured_only_when_it_is_needed() -> None:
+def test_the_reference_is_nudged_only_if_the_band_depends_on_it() -> None:
     def never() -> list[Any]:
         raise AssertionError("the reference was run again for nothing")
 
@@ -256,7 +256,7 @@ def test_a_band_is_measured_only_when_it_is_needed() -> None:
     assert compare_result("y", 0.5, ExpectedResult(0.5, 0.5, never)) is None
 
 
-def test_what_rounding_does_to_the_reference_widens_the_band() -> None:
+def test_effects_of_rounding_on_the_reference_widen_the_band() -> None:
     want, moved = np.array([100.0, 1.0]), np.array([100.0, 1.0 + 1e-6])
     sensitive = expected(want, want, want, moved)
     assert compare_result("y", want + np.array([0, 1e-5]), sensitive) is None
@@ -279,7 +279,7 @@ def test_what_rounding_does_to_the_reference_widens_the_band() -> None:
         (Opaque("iterator"), "an iterator"),
     ],
 )
-def test_values_in_words(value: Any, words: str) -> None:
+def test_values_are_described_in_words(value: Any, words: str) -> None:
     assert describe_value(value) == words
 
 
@@ -317,6 +317,6 @@ def test_values_in_words(value: Any, words: str) -> None:
         (Tensor(A, "float64"), Tensor(A, "float32"), False),
     ],
 )
-def test_whether_two_programs_say_the_same(a: Any, b: Any, same: bool) -> None:
+def test_same_value_allows_only_rounding(a: Any, b: Any, same: bool) -> None:
     assert same_value(a, b) is same
     assert same_value(b, a) is same

@@ -46,7 +46,7 @@ def agrees(observed: Any, result: ExpectedResult, **more: Any) -> bool:
 
 @EASY
 @given(ANY, DTYPES, st.booleans(), st.booleans())
-def test_the_result_of_the_reference_agrees(
+def test_the_reference_agrees_with_itself(
     values: Any, dtype: str, exact: bool, zeros: bool
 ) -> None:
     result = expected(values, dtype)
@@ -84,7 +84,7 @@ def test_rounding_in_float32_is_right_for_float32(values: Any, seed: int) -> Non
 
 @EASY
 @given(ARRAYS, DTYPES)
-def test_zeros_for_something_else_are_never_right(values: Any, dtype: str) -> None:
+def test_zeros_never_agree_with_other_values(values: Any, dtype: str) -> None:
     result = expected(values, dtype)
     assume((result.precise != 0).any())
     zeros = as_result(np.zeros(values.shape), dtype)
@@ -93,9 +93,7 @@ def test_zeros_for_something_else_are_never_right(values: Any, dtype: str) -> No
 
 @EASY
 @given(ANY, DTYPES, st.data())
-def test_nan_is_never_right_where_a_number_is_expected(
-    values: Any, dtype: str, data: st.DataObject
-) -> None:
+def test_nan_never_agrees_with_a_number(values: Any, dtype: str, data: st.DataObject) -> None:
     result = expected(values, dtype)
     assume(not np.isnan(result.precise).all())
     index = data.draw(st.sampled_from(np.argwhere(~np.isnan(result.precise)).tolist()))
@@ -131,7 +129,7 @@ def test_bfloat16_is_judged_as_a_whole(seed: int, share: float) -> None:
 
 @EASY
 @given(st.floats(allow_nan=False, allow_infinity=False), DTYPES)
-def test_a_scalar_is_held_to_the_precision_of_its_case(value: float, dtype: str) -> None:
+def test_a_scalar_is_judged_with_the_precision_of_its_case(value: float, dtype: str) -> None:
     assume(1e-100 < abs(value) < 1e100)
     result = ExpectedResult(value, value, lambda: [value], dtype)
     close = {"float64": 1e-11, "float32": 1e-6, "bfloat16": 1e-2}[dtype]
@@ -143,7 +141,7 @@ def test_a_scalar_is_held_to_the_precision_of_its_case(value: float, dtype: str)
 
 @EASY
 @given(ANY, DTYPES.filter(lambda d: d != "bfloat16"))
-def test_the_band_is_a_number_of_at_least_what_its_scale_says(values: Any, dtype: str) -> None:
+def test_the_band_is_never_nan_and_vanishes_only_with_the_values(values: Any, dtype: str) -> None:
     with np.errstate(all="ignore"):
         band = tolerance_band(dtype, values, lambda: [values * (1 + 1e-15)])
     finite = values[np.isfinite(values)]

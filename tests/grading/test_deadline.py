@@ -1,4 +1,4 @@
-"""A whole grade ends at its deadline, and whoever took the time is said to have taken it."""
+"""A grade ends at its deadline, and the report blames the slow program."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STEP = 50.0  # seconds that a call takes by the clock of these tests
 
 @contextlib.contextmanager
 def slowed(question: Question, slow: Callable[[str], bool]) -> Iterator[GradingSession]:
-    """Grade by a clock that moves only while a program runs that is said to be slow."""
+    """Grade with a clock that moves only while a slow program runs."""
     now = [0.0]
     exchange = WorkerClient.exchange
 
@@ -45,7 +45,7 @@ def slowed(question: Question, slow: Callable[[str], bool]) -> Iterator[GradingS
 
 
 def graded(question: Question, source: bytes, slow: Callable[[str], bool]) -> Report:
-    """The report by such a clock."""
+    """Return the report of a grade with such a clock."""
     with slowed(question, slow) as session:
         return session.grade(source, seed=1)
 
@@ -66,7 +66,7 @@ def test_a_slow_submission_ends_at_the_deadline() -> None:
 
 
 @pytest.mark.parametrize("blamed", [True, False])
-def test_what_was_found_before_the_deadline_is_still_reported(blamed: bool) -> None:
+def test_findings_before_the_deadline_are_still_reported(blamed: bool) -> None:
     question = asked("maxpool-routing")
     slow = (lambda name: name != "reference") if blamed else (lambda name: "/" in name)
     report = graded(question, question.starter, slow)
@@ -78,7 +78,7 @@ def test_what_was_found_before_the_deadline_is_still_reported(blamed: bool) -> N
 
 
 @pytest.mark.parametrize(("wrong", "verdict"), [(True, Verdict.FAIL), (False, Verdict.INVALID)])
-def test_no_slowness_of_anybody_takes_back_that_a_deciding_check_failed(
+def test_a_required_check_that_failed_decides_even_if_the_reference_is_slow(
     wrong: bool, verdict: Verdict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = {"id": "gate", "kind": "outputs", "of": "y", "cases": "many"}
@@ -102,7 +102,7 @@ def test_no_slowness_of_anybody_takes_back_that_a_deciding_check_failed(
         assert late.message == "the deadline came first: a whole grade may take 120 seconds"
 
 
-def test_a_slow_reference_is_the_bank_s_fault_and_the_grade_after_it_as_ever() -> None:
+def test_a_slow_reference_is_blamed_on_the_bank_and_does_not_affect_the_next_grade() -> None:
     question, slow = asked("maxpool-routing"), ["reference"]
     with slowed(question, lambda name: name in slow) as session:
         report = session.grade(question.starter, seed=1)
@@ -114,7 +114,7 @@ def test_a_slow_reference_is_the_bank_s_fault_and_the_grade_after_it_as_ever() -
     assert [m.id for m in again.misconceptions] == ["stride-is-kernel"]
 
 
-def test_a_file_that_sleeps_while_it_is_loaded_ends_by_the_true_clock(
+def test_a_file_that_sleeps_while_it_is_loaded_is_ended_by_the_clock(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("grader.grading.session.GRADE_SECONDS", 0.2)
@@ -139,7 +139,7 @@ DIES = RAISES.replace('raise ValueError("too small")', "import os; os.abort()")
 
 @pytest.mark.parametrize("reference", [RAISES, DIES])
 @pytest.mark.parametrize("submission", [RAISES, DIES])
-def test_what_the_reference_cannot_do_either_is_the_bank_s_fault(
+def test_a_case_on_which_the_reference_fails_too_is_blamed_on_the_bank(
     reference: str, submission: str, tmp_path: Path
 ) -> None:
     question = small(

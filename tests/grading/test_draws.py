@@ -1,4 +1,4 @@
-"""A fault that shows on some draws only is stopped on every seed by more draws."""
+"""A fault that shows only on some draws is stopped on every seed if a case has many draws."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def failures_by_seed(folder: Path, **more: Any) -> list[bool]:
     return [r.verdict is Verdict.FAIL for r in reports]
 
 
-def test_one_draw_lets_it_through_on_some_seeds_and_many_draws_do_not(tmp_path: Path) -> None:
+def test_many_draws_stop_a_program_that_one_draw_lets_through_on_some_seeds(tmp_path: Path) -> None:
     failures = failures_by_seed(tmp_path)
     assert any(failures)
     assert not all(failures)

@@ -1,4 +1,4 @@
-"""Many inputs of a run in one request, remembered; and what is asked for by itself instead."""
+"""Small cases run in one request and are remembered; others run alone."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_inputs_are_run_once_and_then_remembered(deviations: Desk, requests: lis
     assert all(each.values["y"].shape == each.values["grad_x"].shape for each in outcomes)
 
 
-def test_an_exception_on_one_input_does_not_spoil_another(deviations: Desk) -> None:
+def test_an_exception_on_one_input_does_not_affect_another(deviations: Desk) -> None:
     evaluation = deviations.evaluation(FORWARD.format("1 / (len(x) - 1)"))
     evaluation.prefetch([evaluation.subject], "main", cases(evaluation))
     with pytest.raises(ProgramError, match="raised ZeroDivisionError"):
@@ -81,7 +81,7 @@ def test_all_small_cases_are_run_at_once(tmp_path: Path, requests: list[Any], na
         ("while True: pass", "limit", "did not finish within 1.5 seconds, stopped in `f`, line 5"),
     ],
 )
-def test_the_input_that_ends_a_process_is_found_by_running_it_alone(
+def test_an_input_that_ends_the_process_is_found_by_running_it_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, verdict: str, end_text: str
 ) -> None:
     monkeypatch.setitem(PREFETCH_SECONDS, False, 0.1)
@@ -103,7 +103,7 @@ SCALARS = """\
     """
 
 
-def test_an_example_of_written_numbers_is_shown_before_one_of_drawn_numbers(
+def test_a_case_of_written_numbers_is_shown_before_a_drawn_case(
     tmp_path: Path,
 ) -> None:
     product = "def f(n, k):\n    return n * k\n"

@@ -1,4 +1,4 @@
-"""A report describes the case that it shows, for a reader who wants to work it by hand."""
+"""A report describes its case well enough to work it by hand."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_the_case_is_described_in_its_own_words_and_by_its_inputs(session: Gradi
     assert result.case_line == "two rows: x (2, 1, 2), w (2,), factor 2"
 
 
-def test_all_small_arrays_are_shown_without_sides_of_one_entry(session: GradingSession) -> None:
+def test_small_arrays_are_all_shown_without_axes_of_length_1(session: GradingSession) -> None:
     all_panels = panels(failing_check(session, "scaled"))
     assert [p.title for p in all_panels] == ["x", "w", "y, yours", "y, expected"]
     x, w, yours, expected = all_panels
@@ -108,7 +108,7 @@ def test_all_small_arrays_are_shown_without_sides_of_one_entry(session: GradingS
     assert yours.wrong == {(0, 0), (0, 1), (1, 0)}
 
 
-def test_the_whole_result_is_kept_as_numbers_where_it_is_small(
+def test_a_small_result_is_kept_whole_as_numbers(
     session: GradingSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exhibit = failing_check(session, "scaled").exhibit
@@ -141,7 +141,7 @@ def test_inputs_that_all_cases_share_are_not_listed(session: GradingSession) -> 
     assert failing_check(session, "unusual").inputs["unit"] == "kg"
 
 
-def test_a_call_is_written_out_where_its_arguments_are_short(session: GradingSession) -> None:
+def test_a_call_with_short_arguments_is_written_out(session: GradingSession) -> None:
     assert failing_check(session, "shared").call == "shared(1, 5, unit='GB')"
     assert failing_check(session, "scaled").call == "", "it is given arrays"
     assert failing_check(session, "listed").call == "", "it is given a list"

@@ -1,4 +1,4 @@
-"""A grade takes few calls to come from the session to the comparison of a result."""
+"""Few calls lie between a session and the comparison of a result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_FRAMES = 7  # of the package, from `grade` to `compare_result`, both counted
 
 
 def package_frames(frame: FrameType | None) -> list[str]:
-    """The functions of the package on the stack of a frame, down to `JudgingSession.grade`."""
+    """Return the functions of the package on the stack of a frame, up to `JudgingSession.grade`."""
     names: list[str] = []
     while frame is not None:
         if frame.f_code.co_filename.startswith(str(ROOT / "grader")):

@@ -1,4 +1,4 @@
-"""Errors that a submission is forgiven while it is loaded: at home, and in a class."""
+"""Errors of loading that do not fail a submission: at home, and in a class."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ FORGIVEN = {
 
 
 @pytest.mark.parametrize("name", FORGIVEN)
-def test_a_script_may_import_and_show_what_is_not_here(session: GradingSession, name: str) -> None:
+def test_a_script_may_use_missing_modules_for_display(session: GradingSession, name: str) -> None:
     report = at_home(session, f"{FORGIVEN[name]}\n{RIGHT}")
     assert report.verdict is Verdict.PASS, report.message
 
 
-def test_a_cell_may_show_what_is_not_here(session: GradingSession) -> None:
+def test_a_cell_may_use_missing_modules_for_display(session: GradingSession) -> None:
     for cells in (
         ["%matplotlib inline", SHOWS, RIGHT],
         ["from __future__ import annotations", RIGHT, SHOWS],
@@ -148,7 +148,7 @@ STOPS = {
 
 
 @pytest.mark.parametrize("name", STOPS)
-def test_in_a_class_what_was_defined_before_a_file_raised_counts(
+def test_in_a_class_definitions_before_an_exception_count(
     session: GradingSession, name: str
 ) -> None:
     line, kind, text = STOPS[name]
@@ -187,7 +187,7 @@ def test_a_file_that_raises_above_its_definitions_does_not_load(session: Grading
     assert report.stopped == ()
 
 
-def test_a_file_that_raises_between_its_definitions_lacks_the_others(
+def test_definitions_after_an_exception_are_missing(
     session: GradingSession,
 ) -> None:
     before, _, after = RIGHT.partition("def spread")
@@ -196,7 +196,7 @@ def test_a_file_that_raises_between_its_definitions_lacks_the_others(
     assert report.stopped != ()
 
 
-def test_a_file_that_is_no_python_does_not_load(session: GradingSession) -> None:
+def test_a_file_of_invalid_python_does_not_load(session: GradingSession) -> None:
     report = in_class(session, f"{RIGHT}\ndef f(:\n")
     assert report.verdict is Verdict.ERROR
     assert report.message.startswith("the file is not valid Python at line ")
@@ -220,7 +220,7 @@ def test_the_error_of_a_notebook_names_the_cell_and_its_line(session: GradingSes
         assert [(frame.cell, frame.line) for frame in first.frames] == [(2, line)]
 
 
-def test_cells_that_raise_are_passed_over_in_a_class(session: GradingSession) -> None:
+def test_cells_that_raise_are_skipped_in_a_class(session: GradingSession) -> None:
     cells = ("import pandas", "1 / 0", "def f(:", RIGHT, "x = 1\nassert False, 'scratch'")
     report = in_class(session, of_cells(*cells, skip=True))
     assert report.verdict is Verdict.PASS

@@ -67,7 +67,7 @@ def test_a_limit_by_the_clock_stops_code_that_only_waits(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-def test_a_call_may_take_longer_where_the_question_says_so(
+def test_a_call_may_take_longer_if_the_question_allows_it(
     tmp_path: Path, allowed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grader.sandbox.remote_program.CALL_SECONDS", 0.15)
@@ -120,7 +120,7 @@ def test_a_program_that_waits_is_ended_by_the_clock(
 
 
 @pytest.mark.parametrize(("slowest", "seconds"), [(0.001, 1.5), (0.01, 2.5), (0.2, 5.0)])
-def test_a_call_ends_sooner_where_the_reference_is_quick(slowest: float, seconds: float) -> None:
+def test_a_call_is_stopped_sooner_if_the_reference_is_fast(slowest: float, seconds: float) -> None:
     with WorkerPool(torch=False) as workers, workers.take_worker() as worker:
         program = RemoteProgram(worker, "submission", [], slowest_call=lambda: slowest)
         assert program._request_limits() == RequestLimits(seconds)

@@ -1,4 +1,4 @@
-"""Activations that are kept where autograd does not look: they count, on the CPU too."""
+"""Activations count wherever they are kept, on the CPU too."""
 
 from __future__ import annotations
 

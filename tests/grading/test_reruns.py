@@ -1,4 +1,4 @@
-"""A result that is wrong only because of an earlier call is told from one that is always wrong."""
+"""Results that are wrong only because of an earlier call are recognized."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ AT_RANDOM = CENTRE + "    return w * d * np.random.choice([1, 2]), (d, np.array(
         ("", "main", "rows", False),
     ],
 )
-def test_a_case_is_asked_again_with_nothing_called_before(
+def test_a_case_is_run_again_without_earlier_calls(
     deviations: Desk, source: str, run: str, case: str, expected: bool
 ) -> None:
     evaluation = deviations.evaluation(source)
@@ -52,9 +52,7 @@ def test_a_case_is_asked_again_with_nothing_called_before(
     assert depends_on_earlier_calls(evaluation, run, evaluation.cases[case]) is expected
 
 
-def test_what_takes_long_is_not_looked_into(
-    deviations: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_program_is_not_run_again(deviations: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     evaluation = deviations.evaluation(ADDS_UP)
     case = evaluation.cases["rows"]
     evaluation.subject_outcome("total", case)

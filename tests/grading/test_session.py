@@ -1,4 +1,4 @@
-"""Many grades in one session say what each would say alone, and leave nothing behind."""
+"""Grades in one session equal single grades, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def submissions(question: Question) -> dict[str, bytes]:
     return {"starter": question.starter, "empty": b"", "right": question.reference} | layered
 
 
-def test_a_session_says_what_single_grades_say_in_any_order(
+def test_grades_in_a_session_equal_single_grades_in_any_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("grader.sandbox.remote_program.CALL_SECONDS", 0.5)  # for what hangs
@@ -67,7 +67,7 @@ def test_a_session_says_what_single_grades_say_in_any_order(
             assert settled(session.grade(files[name], seed=7)) == alone[name], name
 
 
-def test_every_submission_has_a_process_of_its_own_and_none_stays() -> None:
+def test_every_submission_has_its_own_process_which_ends() -> None:
     question = replace(asked("adam-7b-memory"), variants={})
     tells = question.reference + b"\nimport math\nprint(getattr(math, 'held', 0))\nmath.held = 1\n"
     with GradingSession(question) as session:
@@ -82,9 +82,9 @@ def test_every_submission_has_a_process_of_its_own_and_none_stays() -> None:
 def test_no_submission_ever_runs_in_a_worker_of_the_bank(
     question_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The bank's workers are never sent its text, nor a program but the bank's own.
+    """The bank's workers receive neither the submission's text nor a program outside the bank.
 
-    Of `gradient-check`, which asks for a test, the driver runs in the reference's worker.
+    `gradient-check` asks for a test: its driver runs in the reference's worker.
     """
     question, mark = asked(question_id), b"\n# written by somebody else\n"
     marked, ours = set[WorkerClient](), set[WorkerClient]()
@@ -118,11 +118,11 @@ def test_no_submission_ever_runs_in_a_worker_of_the_bank(
 
 
 def workers_of(session: GradingSession) -> list[int]:
-    """Ids of the processes that run programs of the bank."""
+    """Return the ids of the processes that run programs of the bank."""
     return [worker.pid for worker in session.bank._workers.values()]
 
 
-def test_processes_that_end_for_no_fault_of_the_bank_are_started_again() -> None:
+def test_bank_processes_that_end_are_started_again() -> None:
     question = asked("adam-7b-memory")
     alone = settled(grade(question, question.starter, seed=2))
     assert alone.misconceptions
@@ -133,7 +133,7 @@ def test_processes_that_end_for_no_fault_of_the_bank_are_started_again() -> None
         assert settled(session.grade(question.starter, seed=2)) == alone
 
 
-def test_a_misconception_that_ends_its_process_spoils_no_other(tmp_path: Path) -> None:
+def test_an_idea_that_ends_its_process_does_not_affect_others(tmp_path: Path) -> None:
     dies = "import os\ndef relu(x):\n    os.abort()\n"
     variants = {"dies": dies, "open": "def relu(x):\n    return x.copy()\n"}
     ideas = {name: {"killed_by": "gate", "feedback": "Wrong."} for name in variants}
@@ -161,7 +161,7 @@ def test_the_memory_does_not_grow_with_the_grades() -> None:
         assert settled(again) == settled(grade(question, question.starter, seed=0))
 
 
-def test_a_second_thread_is_told_to_open_a_session_of_its_own() -> None:
+def test_a_second_thread_is_refused() -> None:
     question = asked("adam-7b-memory")
     with (
         GradingSession(question) as session,
@@ -171,7 +171,7 @@ def test_a_second_thread_is_told_to_open_a_session_of_its_own() -> None:
         session.grade(question.reference, seed=0)
 
 
-def test_a_closed_session_says_that_it_is_closed() -> None:
+def test_a_closed_session_refuses_to_grade() -> None:
     question = asked("adam-7b-memory")
     with GradingSession(question) as session:
         pass
@@ -189,7 +189,7 @@ def test_a_closed_session_says_that_it_is_closed() -> None:
         (b"x = 1", None, TypeError, "found NoneType"),
     ],
 )
-def test_a_wrong_submission_or_seed_is_refused_in_a_sentence(
+def test_a_submission_or_seed_of_the_wrong_type_is_refused(
     submission: Any, seed: Any, error: type[Exception], message: str
 ) -> None:
     with GradingSession(asked(POOL)) as session, pytest.raises(error, match=message):

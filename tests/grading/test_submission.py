@@ -1,8 +1,7 @@
-"""Whatever a file does, it becomes a verdict and a clear sentence, and nothing of it stays behind.
+"""Every file gets a verdict and a clear sentence, and leaves nothing behind.
 
-Every submission here is graded as any other is.  What is promised for each: the verdict; a
-sentence that names the fault; nothing of our own code in what is said; a report that can be stored
-and shown; and no process left.
+For each submission the tests require: the verdict; a sentence that names the fault; no trace of our
+own code in the report; a report that can be stored and shown; and no process that is left.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ pytestmark = [
 
 @functools.cache
 def question(question_id: str = "maxpool-routing") -> Question:
-    """A question without its misconceptions: what is named is not the matter here."""
+    """Return a question without its ideas: these tests are not about naming."""
     return replace(bank.load([ROOT], question_id), variants={})
 
 
@@ -51,7 +50,7 @@ BACKWARD = "def maxpool2d_backward(grad_y, ctx):\n"
 
 
 def around(body: str) -> str:
-    """A right solution with one function in its way; `_f` and `_b` are the right ones."""
+    """Return a right solution with one function replaced; `_f` and `_b` are the right functions."""
     return f"{REFERENCE}\n\n_f, _b = maxpool2d_forward, maxpool2d_backward\n\n\n{body}"
 
 
@@ -87,7 +86,7 @@ Grade = Callable[..., Report]
 
 @pytest.fixture(scope="module")
 def session_of() -> Iterator[Callable[[str], GradingSession]]:
-    """One session for each question: only a submission's own process starts within a test."""
+    """Return the session of a question: only a submission's process starts within a test."""
     with contextlib.ExitStack() as stack:
 
         @functools.cache
@@ -110,16 +109,16 @@ def graded(
     monkeypatch: pytest.MonkeyPatch,
     session_of: Callable[[str], GradingSession],
 ) -> Grade:
-    """Grade, and hold the report to what is promised for all of them."""
+    """Grade, and check the promises of every report."""
 
     def run(source: str | bytes, question_id: str = "maxpool-routing") -> Report:
         data = source.encode() if isinstance(source, str) else source
         session = session_of(question_id)
         with monkeypatch.context() as patch:
-            patch.setattr(tempfile, "tempdir", str(tmp_path))  # so that its worker can be told
+            patch.setattr(tempfile, "tempdir", str(tmp_path))  # to recognize its worker
             report = session.grade(data, seed=SEED)
             if any(tmp_path.iterdir()):
-                session.bank.close()  # the bank's own programs had to start again meanwhile
+                session.bank.close()  # programs of the bank started again
         assert from_json(json.loads(json.dumps(to_json(report, whole=True)))) == report
         for width in (60, 80, 120):
             page = page_of(report, width)
@@ -138,7 +137,7 @@ def graded(
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten the limits, for those who run into them."""
+    """Shorten the limits, for submissions that exceed them."""
     monkeypatch.setattr(remote_program, "CALL_SECONDS", SHORT)
     monkeypatch.setattr(client, "IDLE_SECONDS", SHORT)
 
@@ -207,7 +206,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("source", "verdict", "says"), [*NO_PROGRAM, *BAD])
-def test_whatever_is_wrong_has_a_verdict_and_a_sentence(
+def test_every_wrong_submission_gets_a_verdict_and_a_sentence(
     source: str | bytes,
     verdict: str,
     says: tuple[str, ...],
@@ -281,7 +280,7 @@ EXCEPTIONS = [
 
 
 @pytest.mark.parametrize("raised", EXCEPTIONS)
-def test_whatever_is_raised_is_shown_at_its_line(raised: str, graded: Grade) -> None:
+def test_every_exception_is_shown_at_its_line(raised: str, graded: Grade) -> None:
     report = graded(f"import numpy\n\nraise {raised}\n")
     assert report.verdict == "error"
     assert re.match("loading the file raised .*[^: ]$", report.message)
@@ -295,7 +294,7 @@ def test_whatever_is_raised_is_shown_at_its_line(raised: str, graded: Grade) -> 
     assert "your maxpool2d_forward raised" in first.message
 
 
-def test_hostile_texts_are_shown_harmless(graded: Grade) -> None:
+def test_control_characters_in_shown_texts_are_escaped(graded: Grade) -> None:
     text = "a\\nb\\x1b[2J\\x1b]0;t\\x07\\r\\u202ec\\x00"
     report = graded(forward(f"raise ValueError('{text}{'z' * 5000}')"))
     assert report.verdict == "error"

@@ -1,4 +1,4 @@
-"""Bands: right solutions in other styles are inside them, and what is wrong is outside."""
+"""Right solutions in other styles are within the bands, and wrong ones are outside."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def attention(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSessi
 
 
 @pytest.mark.parametrize("source", [PLAIN, FLASH, LONG], ids=["plain", "flash", "long"])
-def test_right_ways_to_compute_what_cancels_pass_on_every_draw(
+def test_right_ways_to_compute_numbers_that_cancel_pass_on_every_draw(
     attention: GradingSession, source: str
 ) -> None:
     for seed in range(12):
@@ -89,7 +89,7 @@ def test_right_ways_to_compute_what_cancels_pass_on_every_draw(
 
 
 @pytest.mark.parametrize("source", [UNSCALED, SINGLE], ids=["unscaled", "single"])
-def test_what_is_wrong_is_wrong_where_results_are_small_for_a_reason(
+def test_wrong_programs_fail_where_small_results_matter(
     attention: GradingSession, source: str
 ) -> None:
     for seed in range(4):
@@ -124,7 +124,7 @@ def test_an_entry_that_rounding_moves_may_be_off_by_as_much() -> None:
     assert mismatch_of(want + np.array([0.0, 1.0]), want, moved=moved) is not None
 
 
-def test_a_transform_errs_by_the_norm_of_what_it_transforms() -> None:
+def test_the_error_of_a_transform_follows_the_norm_of_its_input() -> None:
     rng = np.random.default_rng(0)
     for seed in range(50):
         x, h = rng.standard_normal(64) * np.logspace(0, 9, 64), rng.standard_normal(9)
@@ -184,7 +184,7 @@ def test_float32_has_a_minimum_tolerance_by_the_input_scale_too() -> None:
     assert compare_result("y", want + np.float32(1e-3), expected) is not None
 
 
-def test_zeros_are_exact_only_where_they_stay_zero() -> None:
+def test_zeros_must_be_exact_only_if_they_stay_zero() -> None:
     want, close = np.array([1.0, 0.0, 0.0]), np.array([1.0, 1e-17, 0.0])
     assert mismatch_of(close, want, exact_zeros=True) is not None
     assert mismatch_of(close, want, exact_zeros=True, moved=[1.0, 1e-16, 0.0]) is None

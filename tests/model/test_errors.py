@@ -34,7 +34,7 @@ NAMES = ([*registry.KINDS], [*recipe.GENERATORS, *recipe.MODIFIERS])
         (ValueError("a bug"), ""),
     ],
 )
-def test_what_the_machine_lacks_is_no_bug(fault: Exception, said: str) -> None:
+def test_a_lack_of_the_machine_is_a_machine_error(fault: Exception, said: str) -> None:
     outer = RuntimeError("because of that")
     outer.__cause__ = fault
     for one in (fault, outer):
@@ -44,7 +44,7 @@ def test_what_the_machine_lacks_is_no_bug(fault: Exception, said: str) -> None:
         assert found is None or (found.exit_status == 2 and found.hint)
 
 
-def test_errors_carry_whose_fault_they_are() -> None:
+def test_every_error_has_the_exit_status_of_its_cause() -> None:
     assert (UsageError("u").exit_status, BankError("b").exit_status) == (2, 3)
     assert (GraderError("g").exit_status, DrillError("d").exit_status) == (4, 4)
     error = BankError("first", "do this", ("first", "second"))
@@ -70,12 +70,12 @@ def test_errors_carry_whose_fault_they_are() -> None:
         ("gruop-nrom-twice", ["group-norm"], None),
     ],
 )
-def test_the_nearest_word(word: str, words: list[str], expected: str | None) -> None:
+def test_the_closest_word_is_found(word: str, words: list[str], expected: str | None) -> None:
     assert closest_word(word, words) == expected
 
 
 @pytest.mark.parametrize("names", NAMES)
-def test_one_letter_too_few_or_too_many_or_two_swapped_is_recognized(names: list[str]) -> None:
+def test_a_missing_extra_or_swapped_letter_is_recognized(names: list[str]) -> None:
     for name in names:
         for at in range(1, len(name)):
             swapped = f"{name[: at - 1]}{name[at]}{name[at - 1]}{name[at + 1 :]}"
@@ -84,7 +84,7 @@ def test_one_letter_too_few_or_too_many_or_two_swapped_is_recognized(names: list
 
 
 @pytest.mark.parametrize("names", NAMES)
-def test_a_word_about_something_else_is_no_name_with_a_typo(names: list[str]) -> None:
+def test_an_unrelated_word_is_not_taken_for_a_typo(names: list[str]) -> None:
     words = "forms subtract yours machines random gaussian constant tensors change points values"
     for word in [*words.split(), "backward", "loss", "kernel"]:
         assert closest_word(word, names) is None, word

@@ -1,4 +1,4 @@
-"""Workers for all numpy questions of the miniature bank: whatever happens in them, they survive."""
+"""Workers for all numpy questions of the miniature bank; no test ends them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a submission's process claims to have computed, every check comes to a result."""
+"""Every check comes to a result, even if a submission's process sends made-up values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of checks that judge what somebody has written: causes that are picked, and choices."""
+"""The kinds of checks that judge written answers: `choices` and `causes`."""
 
 # ruff: noqa: E501 a sentence that is compared stands on one line
 
@@ -115,7 +115,7 @@ def test_wrong_choices_are_counted_without_saying_which(
     assert not result.failing, "a case has nothing to do with it"
 
 
-def test_a_reference_that_chooses_what_nobody_can_is_at_fault(tmp_path: Path) -> None:
+def test_a_reference_with_an_impossible_choice_is_at_fault(tmp_path: Path) -> None:
     with opened(tmp_path, CHOICES, CHOSEN.replace('"sum": "a"', '"sum": "d"')) as session:
         report = graded(session, RIGHT)
     assert report.verdict is Verdict.INVALID
@@ -131,7 +131,7 @@ def test_a_reference_that_chooses_what_nobody_can_is_at_fault(tmp_path: Path) ->
         ("Fell: {ask: Why?, answers: {a: One., b: Two.}}", "Fell"),
     ],
 )
-def test_a_choice_that_is_none_is_refused(tmp_path: Path, choice: str, message: str) -> None:
+def test_an_impossible_choice_is_refused(tmp_path: Path, choice: str, message: str) -> None:
     spec = CHOICES[: CHOICES.index("      fell:")] + f"      {choice}\n"
     with pytest.raises(BankError, match=message), opened(tmp_path, spec, CHOSEN):
         pass
@@ -154,7 +154,7 @@ def test_a_choice_that_is_none_is_refused(tmp_path: Path, choice: str, message: 
         ("dict().get(0)", "found is None, expected a list of ids", 0),
     ],
 )  # fmt: skip
-def test_what_is_missed_is_counted_and_what_is_innocent_is_cleared(
+def test_missed_causes_are_counted_and_innocent_ones_are_cleared(
     picking: GradingSession, causes: str, message: str, points: int
 ) -> None:
     result = of(picked(picking, causes), "named")
@@ -167,7 +167,7 @@ def test_what_is_missed_is_counted_and_what_is_innocent_is_cleared(
         assert all(name in named for name in ("labels", "rate", "pieces") if name in result.message)
 
 
-def test_who_picks_everything_is_given_no_answer(tmp_path: Path) -> None:
+def test_picking_all_causes_does_not_reveal_the_answer(tmp_path: Path) -> None:
     innocent = "width: a wider one rises too}"
     spec = CAUSES.replace(innocent, "width: a wider one, order: it is drawn}")
     with asking(tmp_path, spec.replace("    allowed: [order]\n", "")) as session:

@@ -1,4 +1,4 @@
-"""What is measured on a GPU, where there is one: `pytest -m cuda` runs all of it."""
+"""Measurements on a GPU, if there is one: `pytest -m cuda` runs all of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def swiglu_mlp(x, w_gate, w_up, w_down):
 
 
 def on_the_card(source: bytes) -> CheckResult:
-    """What comes of the check of vram-bottleneck that needs a GPU."""
+    """Return the result of the check of vram-bottleneck that needs a GPU."""
     question = bank.load([ROOT], "vram-bottleneck")
     report = grade(question, source, seed=1, parts=[3])
     return next(check for check in report.checks if check.id == "gpu-peak")
@@ -41,7 +41,7 @@ def test_the_reference_stays_within_the_budget_of_the_card() -> None:
     assert 1.0 < result.figures["bytes"] / 2**30 < 1.8, result.message
 
 
-def test_plain_autograd_does_not() -> None:
+def test_plain_autograd_exceeds_the_budget_of_the_card() -> None:
     result = on_the_card(bank.load([ROOT], "vram-bottleneck").reference + PLAIN)
     assert result.verdict is Verdict.FAIL, result.message
     assert 3.9 < result.figures["bytes"] / 2**30 < 5.0, result.message

@@ -1,4 +1,4 @@
-"""What a sum has to be: on ties and kinks too, in any dtype, and named where it is not."""
+"""Sums are judged on ties and kinks too, in any dtype, and wrong ones are named."""
 
 # ruff: noqa: E501 a sentence that is compared stands on one line
 
@@ -86,11 +86,13 @@ def test_an_idea_is_named_by_the_whole_result(tmp_path: Path) -> None:
         ({"tolerance": {"absolute": 100.0, "because": "why not"}}, Verdict.PASS),
     ],
 )
-def test_what_it_is_held_against(tmp_path: Path, law: dict[str, Any], verdict: Verdict) -> None:
+def test_the_sum_is_compared_with_a_number_an_input_or_a_result(
+    tmp_path: Path, law: dict[str, Any], verdict: Verdict
+) -> None:
     assert graded(tmp_path, WRONG, **law).verdict is verdict
 
 
-def test_a_result_that_no_other_check_looks_at_may_be_what_it_equals(tmp_path: Path) -> None:
+def test_the_sum_may_equal_a_result_that_no_other_check_compares(tmp_path: Path) -> None:
     law: Any = {"sum": "total", "over": [0], "equals": 3, "cases": "one"}
     assert graded(tmp_path / "a", "", **law).verdict is Verdict.PASS
     # What it equals is the submission's own: wrong results may agree with each other.

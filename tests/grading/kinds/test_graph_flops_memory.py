@@ -1,4 +1,4 @@
-"""The kinds of checks that look at an autograd graph, on right and on wrong submissions."""
+"""The kinds `graph`, `flops` and `memory` on right and on wrong submissions."""
 
 # ruff: noqa: E501 a sentence that is compared stands on one line
 
@@ -113,14 +113,16 @@ def test_a_frozen_input_has_no_gradient(desk: Desk) -> None:
         ("def squares(x, w):\n    return 3\n", "y comes from int, not from an autograd.Function of yours (case few)"),
     ],
 )  # fmt: skip
-def test_graph(desk: Desk, source: str, message: str | None) -> None:
+def test_graph_requires_an_own_autograd_function(
+    desk: Desk, source: str, message: str | None
+) -> None:
     result = desk.result("node", source)
     assert result.verdict is (Verdict.PASS if message is None else Verdict.FAIL)
     if message is not None:
         assert result.message == message
 
 
-def test_memory_that_is_saved_shows_what_it_is(desk: Desk) -> None:
+def test_saved_memory_is_listed_by_tensor(desk: Desk) -> None:
     result = desk.result("saved", KEEPS, cases="wide")
     assert result.verdict is Verdict.FAIL
     assert result.message == (
@@ -154,7 +156,7 @@ def test_memory_that_is_alive_anywhere_counts(desk: Desk, line: str, kept: int) 
     assert result.figures["bytes"] == kept
 
 
-def test_memory_at_the_peak_is_held_against_another_run(desk: Desk) -> None:
+def test_peak_memory_is_compared_with_another_run(desk: Desk) -> None:
     greedy = function("xs = [x @ w for _ in range(9)]; return xs[0] * xs[1]")
     result = desk.result("peak", greedy)
     assert result.verdict is Verdict.FAIL

@@ -1,4 +1,4 @@
-"""Every kind of check on a right and on wrong submissions, and the sentence each of them gets."""
+"""Kinds of checks on a right and on wrong submissions, with the sentence of each failure."""
 
 # ruff: noqa: E501 a sentence that is compared stands on one line
 
@@ -59,7 +59,9 @@ def test_the_reference_passes(deviations: Desk, check: str, message: str, seed: 
         ("np.ones(1 << 40)", "limit", "your centre raised MemoryError in case small"),
     ],
 )  # fmt: skip
-def test_outputs(deviations: Desk, y: str, verdict: str, message: str) -> None:
+def test_outputs_describe_the_first_mismatch(
+    deviations: Desk, y: str, verdict: str, message: str
+) -> None:
     result = deviations.result("forward", Y.format(y))
     assert (result.verdict, result.message) == (verdict, message)
 
@@ -129,7 +131,9 @@ def test_an_exception_carries_its_own_frames_and_what_was_called(deviations: Des
         (GRAD_X, "d > 0", "grad_w is a bool array of shape (1, 2), expected floats of shape (1, 2)"),
     ],
 )  # fmt: skip
-def test_gradcheck(deviations: Desk, grad_x: str, grad_w: str, message: str) -> None:
+def test_gradcheck_finds_wrong_gradients(
+    deviations: Desk, grad_x: str, grad_w: str, message: str
+) -> None:
     result = deviations.result("slopes", GRADS.format(grad_x, grad_w))
     assert result.verdict is Verdict.FAIL
     assert result.message.removesuffix(" (case small)") == message
@@ -202,7 +206,7 @@ def test_gradcheck_allows_rounding_only(deviations: Desk, source: str, verdict: 
         ),
     ],
 )  # fmt: skip
-def test_contract(deviations: Desk, source: str, message: str) -> None:
+def test_side_effects_are_found(deviations: Desk, source: str, message: str) -> None:
     result = deviations.result("manners", source)
     assert (result.verdict, result.message) == (Verdict.FAIL, message)
 
@@ -218,7 +222,7 @@ def test_contract(deviations: Desk, source: str, message: str) -> None:
         ("np.concatenate([d, w, np.zeros((999, 4))])[:6]", "32,160 bytes kept in ctx, 256 bytes allowed (126x) in case rows"),
     ],
 )  # fmt: skip
-def test_state(deviations: Desk, ctx: str, message: str | None) -> None:
+def test_state_counts_every_reachable_byte(deviations: Desk, ctx: str, message: str | None) -> None:
     source = f"hidden = []\ndef centre(x, w):\n    d = _centred(x)\n    return w * d, {ctx}\n"
     result = deviations.result("kept", source)
     assert result.verdict is (Verdict.PASS if message is None else Verdict.FAIL)
@@ -237,7 +241,7 @@ IN_PLACE = """
 
 
 @pytest.mark.parametrize("more", ["", "    hidden.append(x.copy())\n"])
-def test_what_is_updated_in_place_excuses_nothing_that_is_hidden(tmp_path: Path, more: str) -> None:
+def test_an_update_in_place_does_not_excuse_hidden_state(tmp_path: Path, more: str) -> None:
     source = (
         "import numpy as np\nhidden = []\ndef begin(x):\n    return [np.zeros_like(x)]\n"
         f"def add(x, sums):\n{more}    sums[0] += x\n    return x + 1, sums\n"
@@ -249,14 +253,14 @@ def test_what_is_updated_in_place_excuses_nothing_that_is_hidden(tmp_path: Path,
     assert result.figures["bytes"] == pytest.approx(64_000 if more else 32_000, abs=5_000)
 
 
-def test_a_budget_that_a_case_has_not_is_the_banks_fault(deviations: Desk) -> None:
+def test_a_budget_with_an_unknown_size_is_blamed_on_the_bank(deviations: Desk) -> None:
     for amount in ("8 * x.shape[7]", "1 / 0", "8 * y.sise"):
         with pytest.raises(BankProgramError, match=r"^kept: "):
             deviations.result("kept", at_most=amount)
 
 
 @pytest.mark.parametrize("over", [[5], [-3], [0, 7]])
-def test_axes_that_a_result_has_not_are_the_banks_fault(deviations: Desk, over: list[int]) -> None:
+def test_axes_that_do_not_exist_are_blamed_on_the_bank(deviations: Desk, over: list[int]) -> None:
     with pytest.raises(BankProgramError, match="grad_x of shape"):
         deviations.result("rows-sum-to-0", over=over)
 
@@ -264,7 +268,7 @@ def test_axes_that_a_result_has_not_are_the_banks_fault(deviations: Desk, over: 
 DEAD = "import os\ndef centre(x, w):\n    os._exit(3)\n"
 
 
-def test_a_process_that_is_gone_ends_the_examination(
+def test_a_check_stops_if_the_process_has_ended(
     workers: tuple[WorkerClient, WorkerClient],
 ) -> None:
     with WorkerClient(torch=False) as doomed, pytest.raises(SubmissionStopped) as stopped:
@@ -288,7 +292,7 @@ def test_cases_are_tried_smallest_first(deviations: Desk) -> None:
     assert [c.name for c in evaluation.cases_of(forward)] == ["small", "rows", "empty", "float32"]
 
 
-def test_every_program_gets_inputs_of_its_own(deviations: Desk) -> None:
+def test_every_program_gets_its_own_inputs(deviations: Desk) -> None:
     source = "def centre(x, w):\n    x[...] = 0\n    return w * x, None\n"
     evaluation = deviations.evaluation(source)
     before = {n: np.array(v) for n, v in evaluation.drawn_inputs(evaluation.cases["rows"]).items()}
@@ -299,7 +303,7 @@ def test_every_program_gets_inputs_of_its_own(deviations: Desk) -> None:
     assert all(np.array_equal(before[n], after[n]) for n in before)
 
 
-def test_of_several_calls_of_one_function_it_is_said_which_raised(tmp_path: Path) -> None:
+def test_the_failing_call_of_several_calls_of_a_function_is_named(tmp_path: Path) -> None:
     driver = "  driver: |\n    def third(program, x):\n        return program.f(x)\n"
     run = "run:\n  - a = f(x)\n  - b = f(y)\n  - c = driver.third(x)\n"
     spec = run + "cases:\n  one: {x: [1.0], y: [2.0, 3.0]}\nchecks:\n"

@@ -1,4 +1,4 @@
-"""The kinds of checks that look at named numbers and at curves, and what they say."""
+"""The kinds `numbers` and `curve`, with the sentence of each failure."""
 
 # ruff: noqa: E501 a sentence that is compared stands on one line
 
@@ -38,14 +38,16 @@ from tests.grading.kinds.grading import Desk
         ("{'weights': [0], 'grads': {}, 'total': (0,)}", "fail", "weights, grads, total are wrong in case seven-billion"),
     ],
 )  # fmt: skip
-def test_numbers(ledger: Desk, expression: str, verdict: str, message: str | None) -> None:
+def test_numbers_are_judged_part_by_part(
+    ledger: Desk, expression: str, verdict: str, message: str | None
+) -> None:
     result = ledger.result("parts", f"def ledger(n): return {expression}")
     assert result.verdict == verdict
     if message is not None:
         assert result.message == message
 
 
-def test_numbers_say_of_each_part_how_it_is_wrong(ledger: Desk) -> None:
+def test_every_wrong_number_is_described(ledger: Desk) -> None:
     source = "def ledger(n): return {'weights': 4 * n, 'grads': 0, 'total': 6 * n}"
     result = ledger.result("parts", source)
     assert isinstance(result.exhibit, Breakdown)
@@ -66,14 +68,12 @@ def test_numbers_say_of_each_part_how_it_is_wrong(ledger: Desk) -> None:
         ("{'weights': 2 * n, 'grads': 2 * n}", None),
     ],
 )
-def test_the_parts_that_are_right_have_their_share(
-    ledger: Desk, expression: str, share: float | None
-) -> None:
+def test_right_numbers_earn_their_share(ledger: Desk, expression: str, share: float | None) -> None:
     result = ledger.result("parts", f"def ledger(n): return {expression}")
     assert result.figures.get("share") == share
 
 
-def test_parts_that_the_reference_has_not_are_the_banks_fault(ledger: Desk) -> None:
+def test_parts_that_the_reference_lacks_are_blamed_on_the_bank(ledger: Desk) -> None:
     message = (
         "parts: expected the reference's bytes to be a dict with weights, biases, found a dict"
     )
@@ -81,7 +81,7 @@ def test_parts_that_the_reference_has_not_are_the_banks_fault(ledger: Desk) -> N
         ledger.result("parts", parts=["weights", "biases"])
 
 
-def test_what_is_no_number_in_the_reference_is_the_banks_fault(ledger: Desk) -> None:
+def test_a_part_of_the_reference_that_is_not_a_number_is_blamed_on_the_bank(ledger: Desk) -> None:
     evaluation, tensor = ledger.evaluation(), Tensor(np.array(2.0), "float32")
     right = Outcome({"bytes": {"weights": 1, "grads": tensor, "total": 2}})
     evaluation.outcome = lambda *_, **__: right  # type: ignore[method-assign]
@@ -107,7 +107,9 @@ DRIVEN = "def step(x, rate): return {}"
         ("[x]", "descent", "your step raised TypeError in case down"),
     ],
 )  # fmt: skip
-def test_curve(ledger: Desk, step: str, check: str, message: str) -> None:
+def test_a_curve_must_be_finite_and_end_in_range(
+    ledger: Desk, step: str, check: str, message: str
+) -> None:
     result = ledger.result(check, DRIVEN.format(step))
     assert result.verdict in {Verdict.FAIL, Verdict.ERROR}
     if "raised" not in message:

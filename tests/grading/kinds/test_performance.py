@@ -1,4 +1,4 @@
-"""Deciding a race: from given times alone, so that no clock has a say in these tests."""
+"""Deciding a race from given times: no clock affects these tests."""
 
 # ruff: noqa: E501 a sentence that is compared stands on one line
 
@@ -46,7 +46,7 @@ def test_one_side_must_lead_by_five(ratios: tuple[float, ...], lead: int, decide
     assert (run.lead, run.is_decided) == (lead, decided)
 
 
-def test_time_that_is_not_there_is_no_division_by_zero() -> None:
+def test_a_time_of_zero_does_not_divide_by_zero() -> None:
     run = Race(2.0)
     run.add(5, 0)
     run.add(0, 5)
@@ -99,7 +99,7 @@ def test_a_slow_submission_fails_with_bars(timed: Any) -> None:
         ([10**9, 4 * 10**9, 10**9], [10**9], 2.0, "1.00x the reference's CPU time, 2.0x allowed; too close to call in rows"),
     ],
 )  # fmt: skip
-def test_a_race_is_told_in_one_sentence(
+def test_a_race_is_described_in_one_sentence(
     timed: Any,
     submission_times: list[int],
     reference_times: list[int],
@@ -109,14 +109,14 @@ def test_a_race_is_told_in_one_sentence(
     assert timed(submission_times, reference_times, at_most=at_most).message == message
 
 
-def test_a_wrong_answer_is_wrong_however_fast(timed: Any) -> None:
+def test_a_fast_wrong_answer_fails(timed: Any) -> None:
     source = "def centre(x, w):\n    return w * 0, (x, w)\n"
     result = timed([1_100], [100_100], source)
     assert result.verdict not in {Verdict.PASS, Verdict.INCONCLUSIVE}
     assert result.message.startswith("grad_w is wrong") or result.message.startswith("y is wrong")
 
 
-def test_an_answer_that_turns_wrong_after_the_first_time_is_noticed(timed: Any) -> None:
+def test_an_answer_that_is_wrong_only_later_fails(timed: Any) -> None:
     source = (
         "calls = []\ndef centre(x, w):\n    calls.append(1)\n    d = _centred(x)\n"
         "    return w * d * (len(calls) < 4), (d, np.array(w))\n"

@@ -1,4 +1,4 @@
-"""What a caller relies on holds on every case of a check of values."""
+"""Checks of values find side effects on every case."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def test_an_input_that_is_changed_fails_the_check_of_values(tmp_path: Path) -> N
         assert [clause.number for clause in wrong.clauses] == [1]
 
 
-def test_what_a_driver_calls_is_not_known_by_its_own_name() -> None:
+def test_functions_that_a_driver_calls_are_described_as_your_code() -> None:
     wrong = ROOT / "tests" / "solutions" / "kv-cache" / "wrong" / "scales_x_in_place.py"
     with GradingSession(bank.load([ROOT], "kv-cache")) as session:
         result = of(session.grade(wrong.read_bytes(), seed=1), "whole")
     assert result.message == "your code changes its caller's x (case whole)"
 
 
-def test_what_the_reference_does_to_its_inputs_is_no_breach(tmp_path: Path) -> None:
+def test_a_side_effect_of_the_reference_is_allowed(tmp_path: Path) -> None:
     with opened(tmp_path, REST, REPLACES) as session:
         assert graded(session, REPLACES).verdict is Verdict.PASS
 

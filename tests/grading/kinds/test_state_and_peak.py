@@ -1,4 +1,4 @@
-"""Kinds that count bytes: what is allocated at once, and kept in the middle of a run."""
+"""Kinds that count bytes: allocated at once, and kept in the middle of a run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSession
 
 
 @pytest.mark.parametrize("body", RIGHT.values(), ids=RIGHT.keys())
-def test_what_stays_within_the_budget_passes(session: GradingSession, body: str) -> None:
+def test_a_program_within_the_budget_passes(session: GradingSession, body: str) -> None:
     report = graded(session, f"{HEAD}\ndef vjp(p, g):\n    {body}\n")
     assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
 
@@ -67,7 +67,7 @@ def test_a_matrix_per_row_is_counted(session: GradingSession) -> None:
         assert result.figures["allowed"] == 4 * 4 * 4 * 2000
 
 
-def test_the_count_is_that_of_the_arrays(session: GradingSession) -> None:
+def test_the_count_is_the_bytes_of_the_arrays(session: GradingSession) -> None:
     result = of(graded(session, f"{HEAD}\ndef vjp(p, g):\n    {RIGHT['in place']}\n"), "peak")
     p, g = (np.ones((4, 2000), np.float32) for _ in range(2))
     tracemalloc.start()
@@ -78,7 +78,7 @@ def test_the_count_is_that_of_the_arrays(session: GradingSession) -> None:
     assert result.figures["bytes"] == pytest.approx(expected, abs=8 << 10)
 
 
-def test_torch_is_not_seen_and_the_question_says_so(tmp_path: Path) -> None:
+def test_a_question_with_torch_may_not_have_a_peak(tmp_path: Path) -> None:
     with (
         pytest.raises(BankError, match="memory with quantity: peak"),
         opened(tmp_path, REST, REFERENCE, uses="torch"),

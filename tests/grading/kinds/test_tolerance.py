@@ -55,12 +55,14 @@ def tolerance(**keys: Any) -> Tolerance:
         ({"relative": 0.01}, [0.0, 0.0981, 12.0]),
     ],
 )
-def test_how_wide_a_tolerance_is(keys: dict[str, Any], widths: list[float]) -> None:
+def test_the_larger_of_absolute_and_relative_tolerance_is_allowed(
+    keys: dict[str, Any], widths: list[float]
+) -> None:
     allowed = allowed_by_check(tolerance(**keys), np.array([0.0, -9.81, 1200.0]))
     assert np.allclose(allowed, widths, rtol=1e-12, atol=0)
 
 
-def test_a_faithful_epsilon_passes_where_the_check_says_why(tmp_path: Path) -> None:
+def test_a_deviation_within_the_stated_tolerance_passes(tmp_path: Path) -> None:
     with opened(tmp_path, CLIPPED.replace("TOLERANCE", WRITTEN), EXACT) as session:
         assert graded(session, FAITHFUL).verdict is Verdict.PASS
         report = graded(session, FAR)
@@ -70,7 +72,7 @@ def test_a_faithful_epsilon_passes_where_the_check_says_why(tmp_path: Path) -> N
         assert mismatch.allowed == "+-8e-7", "the width at this entry, and no other number"
 
 
-def test_without_a_tolerance_it_does_not(tmp_path: Path) -> None:
+def test_a_deviation_without_a_stated_tolerance_fails(tmp_path: Path) -> None:
     with opened(tmp_path, CLIPPED.replace("TOLERANCE", "about: it is clipped"), EXACT) as session:
         assert graded(session, FAITHFUL).verdict is Verdict.FAIL
 
@@ -94,7 +96,7 @@ FAR_OFF = F + "    return 2.5 * x, {'sum': 3.05, 'most': 9.5}, [3.0, 2.5, 1.0]\n
 ROUGH = "tolerance: {relative: 0.03, because: Estimates will do.}"
 
 
-def test_every_kind_that_compares_values_takes_one(tmp_path: Path) -> None:
+def test_every_kind_that_compares_values_takes_a_tolerance(tmp_path: Path) -> None:
     with opened(tmp_path, OTHER.replace("TOLERANCE", ROUGH), RIGHT) as session:
         report = graded(session, ABOUT)
         assert report.verdict is Verdict.PASS, [c.message for c in report.checks]
@@ -110,13 +112,13 @@ def test_every_kind_that_compares_values_takes_one(tmp_path: Path) -> None:
         )
 
 
-def test_without_one_numbers_are_exact_and_gradients_nearly(tmp_path: Path) -> None:
+def test_without_a_tolerance_numbers_are_exact_and_gradients_nearly(tmp_path: Path) -> None:
     with opened(tmp_path, OTHER.replace(", TOLERANCE", ""), RIGHT) as session:
         failed = [c.id for c in graded(session, ABOUT).checks if c.verdict is Verdict.FAIL]
     assert failed == ["slope", "parts"]
 
 
-def test_it_is_for_the_results_that_it_names(tmp_path: Path) -> None:
+def test_a_tolerance_applies_to_the_results_that_it_names(tmp_path: Path) -> None:
     spec = """\
     run:
       - a, b = f(x)
@@ -147,11 +149,11 @@ def test_the_candidate_is_shown_what_is_allowed_and_why(tmp_path: Path) -> None:
         ({"relative": 0.002, "absolute": 1.2e-7}, "off by at most 0.2 % or by 1.2e-7"),
     ],
 )
-def test_a_width_is_said_once_and_in_one_spelling(keys: dict[str, Any], words: str) -> None:
+def test_a_tolerance_is_shown_once_and_in_one_spelling(keys: dict[str, Any], words: str) -> None:
     assert tolerance(**keys).allowed_in_words == words
 
 
-def test_no_clause_says_a_width_that_the_line_of_its_check_says() -> None:
+def test_no_clause_repeats_the_tolerance_of_its_check() -> None:
     message = []
     for path in sorted((ROOT / "questions").glob("*.yaml")):
         for part in load([ROOT], path.stem).spec.parts:

@@ -1,4 +1,4 @@
-"""Files beside a program run when the program imports them, as Python would have it."""
+"""Files next to a program run when the program imports them, as in Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A reference or a driver with chance in it is a fault of the bank, and not of a submission."""
+"""The bank is blamed if its reference or its driver depends on chance."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ SAID = (
         ({"driver": DRIVER, "run": ["y = driver.noisy(x)"]}, "the reference, or the driver,"),
     ],
 )
-def test_a_grade_by_what_is_noisy_is_invalid_and_says_why(
+def test_a_grade_with_a_noisy_reference_is_invalid_and_says_why(
     tmp_path: Path, noisy: dict[str, Any], who: str
 ) -> None:
     asked = question(tmp_path, **noisy)
@@ -61,12 +61,12 @@ def test_a_grade_by_what_is_noisy_is_invalid_and_says_why(
 
 
 @pytest.mark.parametrize("reference", [NOISY, COUNTS])
-def test_an_audit_finds_it_and_says_nothing_else(tmp_path: Path, reference: str) -> None:
+def test_an_audit_reports_only_that_the_reference_is_noisy(tmp_path: Path, reference: str) -> None:
     (problem,) = audit_question(question(tmp_path, reference=reference), seeds=(1, 2)).problems
     assert problem.startswith("the reference is not deterministic")
 
 
-def test_only_the_first_grade_of_a_question_looks_for_it(
+def test_only_the_first_grade_of_a_question_runs_the_reference_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, looked = question(tmp_path), []

@@ -77,7 +77,7 @@ def graded(session: GradingSession, more: str) -> Report:
 
 
 def every_view(report: Report) -> Iterator[str]:
-    """The report as each of its renderers shows it."""
+    """Return the report as each renderer shows it."""
     for aloud in (False, True):
         for full in (False, True):
             yield page_of(report, aloud=aloud, full=full, explain=full)
@@ -97,7 +97,7 @@ def test_no_expected_figure_is_shown(session: GradingSession, wrong: str) -> Non
     assert {"parts": "8,491", "sum": "total(1213) returned"}[wrong] in page
 
 
-def test_one_of_two_words_is_kept_back_too(session: GradingSession) -> None:
+def test_a_wrong_word_does_not_reveal_the_right_one(session: GradingSession) -> None:
     report = graded(session, "def fits(n, card): return True")
     page = page_of(report)
     assert "fits(1213, 5000) returned True, which is wrong" in " ".join(page.split())
@@ -107,7 +107,7 @@ def test_one_of_two_words_is_kept_back_too(session: GradingSession) -> None:
     assert not json.loads(dumps(report))["explanations"]
 
 
-def test_of_the_wrong_type_it_says_which_is_right(session: GradingSession) -> None:
+def test_a_result_of_the_wrong_type_is_told_the_right_type(session: GradingSession) -> None:
     report = graded(session, "def total(n): return [6 * n]")
     page = page_of(report)
     assert "total(1213) returned a list of 1, expected a number" in " ".join(page.split())

@@ -1,4 +1,4 @@
-"""Missing functions are reported first, and nothing else about the part that asks for them."""
+"""Missing functions are reported first, and nothing else about their part."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def said_of(report: Report) -> list[str]:
         ("sampled-gradient", "noise", "noise(grads, batch, replacement=True) yet.", 3),
     ],
 )  # fmt: skip
-def test_what_is_missing_is_all_that_is_said(
+def test_only_the_missing_functions_are_reported(
     question_id: str, name: str, sentence: str, part: int
 ) -> None:
     question = asked(question_id)
@@ -101,7 +101,7 @@ def test_a_function_without_a_body_is_not_implemented_yet(body: str) -> None:
     assert all("not implemented yet" in page for page in said_of(report))
 
 
-def test_what_passes_beside_it_earns_its_points() -> None:
+def test_checks_that_pass_next_to_a_missing_function_earn_their_points() -> None:
     question = asked("deeper-is-worse")
     report = grade(question, without(question, "causes"), seed=3)
     assert "does not define causes() yet" in report.message
@@ -109,7 +109,7 @@ def test_what_passes_beside_it_earns_its_points() -> None:
     assert sum(check.points for check in right) == report.parts[0].points > 0
 
 
-def test_a_part_that_passes_needs_nothing_of_the_next() -> None:
+def test_a_passing_part_needs_no_functions_of_the_next() -> None:
     question = asked("layernorm-backward")
     report = grade(question, without(question, "rmsnorm"), seed=3, parts=[1])
     assert (report.verdict, report.message) == ("pass", "")
