@@ -1,4 +1,4 @@
-"""The bank's own programs, loaded once for many grades, where no submission ever runs."""
+"""The bank's own programs, loaded once for many grades.  No submission runs in their processes."""
 
 from __future__ import annotations
 

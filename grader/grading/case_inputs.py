@@ -32,7 +32,7 @@ def case_inputs(question: Question, case: str, run: str, seed: int) -> Inputs:
     shaped like a result.
 
     Raises:
-        BankProgramError: They cannot be drawn.
+        BankProgramError: The inputs cannot be drawn.
     """
     recipe = cases_and_draws(question)[case]
     inputs = recipe.inputs

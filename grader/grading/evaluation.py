@@ -55,7 +55,7 @@ def new_secret_draw() -> int:
 
 
 class Evaluation:
-    """The programs, the cases, and every result so far."""
+    """A program (the subject), the reference and the cases, with every result so far."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Evaluation:
         self._reset(seed)
 
     def _reset(self, seed: int) -> None:
-        """Start without any result of a submission."""
+        """Forget every result of the subject."""
         self.seed = seed
         # No program can foresee this draw, even if it has found out the seed.
         self.secret_draw = new_secret_draw()
@@ -365,7 +365,7 @@ class Evaluation:
     ) -> None:
         """Ask for a case together with the cases of all checks on its run.
 
-        In a mode other than `NATIVE`, the other float64 cases are left out: few of them need it.
+        In a mode other than `NATIVE`, float64 cases are left out: few of them need it.
         """
         names = {
             name

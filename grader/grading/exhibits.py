@@ -83,7 +83,7 @@ def _pooling_window(show: Show, drawn: Mapping[str, Any]) -> Window | None:
 def _input_panel(
     name: str, array: Array, result_shape: Index, index: Index, window: Window | None
 ) -> Panel:
-    """Return an input, cut to the place of the result's entry, with the entry's window in focus."""
+    """Return a slice of an input around a result's entry, with the entry's window in focus."""
     has_result_shape = array.shape == result_shape
     nearest = tuple(min(i, length - 1) for i, length in zip(index, array.shape, strict=False))
     nearest += (0,) * (array.ndim - len(nearest))

@@ -1,1 +1,1 @@
-"""Words and frozen data that every other package uses."""
+"""Plain data that all other rooms use, and the texts of numbers and errors."""

@@ -6,7 +6,7 @@ DrillError
     BankError       the question bank: broken YAML, a missing file, a reference that fails
     GraderError     the grader
 
-A message has one or two sentences: the place, the expected and the actual thing, and the fix.
+A message has one or two sentences: the place, the expected and the found value, and the fix.
 """
 
 from __future__ import annotations
