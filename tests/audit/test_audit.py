@@ -287,9 +287,9 @@ def test_a_misspelled_function_below_an_import_of_the_reference_is_reported(tmp_
     assert "it defines rellu, which the reference has not; did you mean 'relu'?" in problem
 
 
-def test_a_wrong_key_in_a_dict_of_the_reference_is_reported_with_its_line(tmp_path: Path) -> None:
+def test_a_wrong_key_in_a_dict_of_the_reference_is_named(tmp_path: Path) -> None:
     (problem,) = estimate(tmp_path, '"weight_bytes": B', '"weight_byte": B').problems
-    assert problem.endswith("found a dict with weight_byte, in card.yaml:42")
+    assert problem.endswith("found a dict with weight_byte")
 
 
 def test_a_tolerance_that_takes_gb_for_gib_is_remarked_on(tmp_path: Path) -> None:
