@@ -1,1 +1,1 @@
-"""The proof of a question, and the mutants of its reference."""
+"""The audit of questions: kill matrix, right solutions, mutants, inputs, and proofs."""

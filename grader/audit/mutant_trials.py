@@ -413,7 +413,7 @@ class Search:
         return sorted(usable, key=order)
 
     def _candidates(self) -> Iterator[tuple[int, Reach, CaseRecipe, str]]:
-        """Yield a seed, the kind of change, the changed case, and the name of the question's."""
+        """Yield a seed, the kind of change, the changed case, and the name of the original case."""
         own_cases = list(self._own_cases.values())
         for seed in SEARCH_SEEDS:
             for case in own_cases:
@@ -512,7 +512,7 @@ class Search:
     def _mismatch_sentence(
         self, search_input: _SearchInput, result: str, actual: Outcome
     ) -> str | None:
-        """Return how a result differs from the reference's; None if it does not."""
+        """Return how a result differs from the reference's result; None if it does not."""
         run = search_input.run
         if (run, result) in self._curves:  # rounding errors of a curve add up
             observed = actual.values.get(result)

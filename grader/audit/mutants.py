@@ -98,7 +98,7 @@ def derive_mutants(
 
 
 class _Mutator:
-    """Changes a syntax tree in place, makes a mutant of it, and takes the change back."""
+    """Changes a syntax tree in place, writes a mutant, and takes the change back."""
 
     def __init__(self, tree: ast.Module, numbers: Collection[float], scope_prefix: str) -> None:
         self.tree = tree
@@ -186,7 +186,7 @@ class _Mutator:
 
 
 def _statement_text(node: ast.stmt, *, is_elif: bool) -> str:
-    """Return the text of a statement; of a compound one, that of its head."""
+    """Return the text of a statement; if it contains statements, only its head."""
     if not isinstance(getattr(node, "body", None), list):
         return ast.unparse(node)
     head = _with_fields(node, body=[ast.Pass()], orelse=[], decorator_list=[])

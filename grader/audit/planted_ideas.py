@@ -198,7 +198,7 @@ def _fails_all(variant: Evaluation, failing: Sequence[CheckResult]) -> bool:
 
 
 def _raises_more(plant: Evaluation, variant: Evaluation, failure: Failure) -> bool:
-    """Return True if a plant has no result on some failing cell on which the variant has one."""
+    """Return True if a plant raises on some failing cell on which its variant does not."""
     for component, case in failure.failing_cells:
         if not is_fault(observe_component(plant, component, case)):
             continue

@@ -219,7 +219,7 @@ def _in_shape(recipe: Recipe, shape: tuple[int, ...]) -> Recipe:
 
 
 def _has_nan(value: Value) -> bool:
-    """Return True if an array or a number is or has NaN."""
+    """Return True if a number is NaN, or if an array contains NaN."""
     if not isinstance(value, (float, np.ndarray, Tensor)):
         return False
     return bool(np.isnan(to_array(value)).any())

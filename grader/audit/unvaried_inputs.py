@@ -159,13 +159,13 @@ def suggested_case(question: Question, name: str, origin: str, *changes: str) ->
 
 
 def _array_sentence(name: str, arrays: Sequence[Array]) -> str:
-    """Return a sentence on what no case varies about an array; empty if everything varies."""
+    """Return a sentence on properties of an array that no case varies; empty if all vary."""
     properties = [*_common_values(arrays), *_common_sizes([array.shape for array in arrays])]
     return f"{name} is {' and '.join(properties)}" if properties else ""
 
 
 def _common_values(arrays: Sequence[Array]) -> Iterator[str]:
-    """Yield what holds for the entries of all arrays."""
+    """Yield properties that the entries of all arrays have."""
     if not all(array.dtype.kind == "f" for array in arrays):
         return
     if all(array.ndim and np.allclose(array.sum(axis=-1), 1) for array in arrays):
@@ -179,7 +179,7 @@ def _common_values(arrays: Sequence[Array]) -> Iterator[str]:
 
 
 def _common_sizes(shapes: Sequence[tuple[int, ...]]) -> Iterator[str]:
-    """Yield what holds for all shapes, if there are enough of them with the same axes."""
+    """Yield properties that all shapes have, if there are enough of them with the same axes."""
     first = shapes[0]
     if len(shapes) < MIN_CASES_ALIKE or not first or len({len(shape) for shape in shapes}) > 1:
         return
