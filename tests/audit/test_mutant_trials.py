@@ -43,13 +43,15 @@ KILLED = {key: text.replace("x >= 0", "x <= 0") for key, text in AT_ZERO.items()
 HOLE = "return np.where(x >= 0, grad_y, 0).astype(x.dtype)"
 
 
-def of_fate(report: MutationReport, fate: MutantFate = MutantFate.SURVIVED) -> list[MutantTrial]:
-    return [t for t in report.trials if t.fate is fate]
+def trials_with_fate(
+    report: MutationReport, fate: MutantFate = MutantFate.SURVIVED
+) -> list[MutantTrial]:
+    return [trial for trial in report.trials if trial.fate is fate]
 
 
 def survivor(report: MutationReport) -> tuple[Mutant, Counterexample]:
     """Return the one mutant that the question wrongly accepts, and an input that shows it."""
-    (trial,) = of_fate(report)
+    (trial,) = trials_with_fate(report)
     assert trial.counterexample is not None
     return trial.mutant, trial.counterexample
 
@@ -65,7 +67,7 @@ def only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def choose(*statements: str) -> None:
         def chosen(mutants: Sequence[Mutant], at_most: int | None) -> list[Mutant]:
-            return [m for m in mutants if m.becomes in statements]
+            return [mutant for mutant in mutants if mutant.becomes in statements]
 
         monkeypatch.setattr(mutant_trials, "sample_mutants", chosen)
 
@@ -74,10 +76,10 @@ def only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 def test_a_hole_is_found_with_the_smallest_input_that_shows_it(tmp_path: Path) -> None:
     report = try_mutants(gate(tmp_path), seeds=[0])
-    mutant, found = survivor(report)
+    mutant, counterexample = survivor(report)
     assert (mutant.scope, mutant.line, mutant.becomes) == ("gate_backward", 6, HOLE)
-    assert (found.reach, found.result) == (Reach.VALUES, "grad_x")
-    assert "integers: [2]" in found.inputs or "integers: [1]" in found.inputs
+    assert (counterexample.reach, counterexample.result) == (Reach.VALUES, "grad_x")
+    assert "integers: [2]" in counterexample.inputs or "integers: [1]" in counterexample.inputs
     assert not report.ok
     killed = report.count(MutantFate.KILLED)
     assert report.score == killed / (killed + 1)
@@ -111,11 +113,11 @@ def test_a_mutant_that_passes_on_some_seeds_is_flaky_and_a_problem(
 ) -> None:
     only(HOLE)
     report = try_mutants(gate(tmp_path / "a", compared=ALL, zeros=RARE), seeds=range(10))
-    (found,) = report.trials
-    assert (found.fate, found.killed_by) == (MutantFate.FLAKY, "gate")
-    assert 0 < len(found.passing_seeds) < 10
-    assert found.seed not in found.passing_seeds
-    share = f"{10 - len(found.passing_seeds)} of 10 seeds"
+    (trial,) = report.trials
+    assert (trial.fate, trial.killed_by) == (MutantFate.FLAKY, "gate")
+    assert 0 < len(trial.passing_seeds) < 10
+    assert trial.seed not in trial.passing_seeds
+    share = f"{10 - len(trial.passing_seeds)} of 10 seeds"
     (problem,) = report.problems
     assert problem.startswith(
         "the mutant of gate_backward, line 6, that reads 'return np.where(x >"
@@ -134,9 +136,9 @@ def test_a_mutant_that_passes_on_some_seeds_is_flaky_and_a_problem(
 
 def test_a_case_that_no_check_compares_is_named(tmp_path: Path, only: Callable[..., None]) -> None:
     only(HOLE)
-    _, found = survivor(try_mutants(gate(tmp_path, zeros=ZEROS), seeds=range(2)))
-    assert found.reach is Reach.SAME
-    assert found.advice == "let gate look at zeros"
+    _, counterexample = survivor(try_mutants(gate(tmp_path, zeros=ZEROS), seeds=range(2)))
+    assert counterexample.reach is Reach.SAME
+    assert counterexample.advice == "let gate look at zeros"
 
 
 def test_more_draws_are_advised_for_a_case_that_a_check_already_compares(
@@ -145,8 +147,8 @@ def test_more_draws_are_advised_for_a_case_that_a_check_already_compares(
     only(HOLE)
     asked = gate(tmp_path, compared=ALL, zeros=RARE)
     (flaky,) = try_mutants(asked, seeds=range(10)).trials
-    _, found = survivor(try_mutants(asked, seeds=flaky.passing_seeds[:1]))
-    assert found.advice == "give zeros more draws, or numbers that are written"
+    _, counterexample = survivor(try_mutants(asked, seeds=flaky.passing_seeds[:1]))
+    assert counterexample.advice == "give zeros more draws, or numbers that are written"
 
 
 CONTRACT = ["Up to 1,000 numbers are added up, of more the mean is taken."]
@@ -170,7 +172,7 @@ def totals(folder: Path, sizes: dict[str, int], **changes: Any) -> MutationRepor
 
 def test_a_number_of_the_contract_needs_cases_at_it_and_on_both_sides(tmp_path: Path) -> None:
     bare = totals(tmp_path / "a", SIZES)
-    alive = {(t.mutant.accepted_solution, t.mutant.becomes) for t in of_fate(bare)}
+    alive = {(t.mutant.accepted_solution, t.mutant.becomes) for t in trials_with_fate(bare)}
     assert alive == {
         *(("", f"return x.mean() if x.size {one} else x.sum()")
           for one in (">= 1000", ">= 1002", ">= 500", ">= 2002", "> 1001")),
@@ -185,7 +187,9 @@ def test_a_number_of_the_contract_needs_cases_at_it_and_on_both_sides(tmp_path: 
         "becomes": "if len(x) <= 500:", "because": "It could be so.",
     }  # fmt: skip
     explained = totals(tmp_path / "c", SIZES, survivors=[left])
-    assert [t.mutant.becomes for t in of_fate(explained, MutantFate.EXPLAINED)] == [left["becomes"]]
+    assert [t.mutant.becomes for t in trials_with_fate(explained, MutantFate.EXPLAINED)] == [
+        left["becomes"]
+    ]
 
 
 def test_the_layout_of_a_line_does_not_matter_for_its_explanation(tmp_path: Path) -> None:
@@ -193,7 +197,9 @@ def test_the_layout_of_a_line_does_not_matter_for_its_explanation(tmp_path: Path
     report = try_mutants(gate(tmp_path, AT_ZERO, reference=moved), seeds=range(2))
     assert report.ok
     assert report.score == 1.0
-    assert [t.because for t in of_fate(report, MutantFate.EXPLAINED)] == [AT_ZERO["because"]]
+    assert [t.because for t in trials_with_fate(report, MutantFate.EXPLAINED)] == [
+        AT_ZERO["because"]
+    ]
     assert f"is explained: {AT_ZERO['because']}" in " ".join(page_text(report).split())
 
 
@@ -319,10 +325,10 @@ def test_a_variant_is_a_case_and_is_shown_as_it_would_be_written(name: str, reac
     for case in variants(name, reach):
         again = read(f"{{again: {{{', '.join(format_inputs(case, case.inputs))}}}}}")["again"]
         assert (again.dtype, again.layout) == (case.dtype, case.layout)
-        for one, other in zip(case.inputs.values(), again.inputs.values(), strict=True):
-            assert (other.generator, other.shape) == (one.generator, one.shape)
-            assert other.like == one.like
-            assert other.literal == one.literal or one.generator not in (None, "array")
+        for recipe, read_recipe in zip(case.inputs.values(), again.inputs.values(), strict=True):
+            assert (read_recipe.generator, read_recipe.shape) == (recipe.generator, recipe.shape)
+            assert read_recipe.like == recipe.like
+            assert read_recipe.literal == recipe.literal or recipe.generator not in (None, "array")
 
 
 def test_sides_of_equal_length_stay_equal_and_written_ones_stay() -> None:

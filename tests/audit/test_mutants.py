@@ -36,10 +36,10 @@ def test_a_mutant_of_a_reference_changes_one_statement(path: Path) -> None:
     source = path.read_bytes()
     original = ast.unparse(ast.parse(source))
     source_lines = source.decode().splitlines()
-    found = derive_mutants(source)
-    assert len(found) > 80
-    assert len({mutant.source for mutant in found}) == len(found)
-    for mutant in found:
+    derived = derive_mutants(source)
+    assert len(derived) > 80
+    assert len({mutant.source for mutant in derived}) == len(derived)
+    for mutant in derived:
         ast.parse(mutant.source)
         assert mutant.was != mutant.becomes
         first_name = re.findall(r"\w+", mutant.was)[0]

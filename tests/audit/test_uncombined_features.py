@@ -48,7 +48,7 @@ def listed(folder: Path, *cases: dict[str, Any], **more: Any) -> list[str]:
         return list(uncombined_features(evaluation))
 
 
-def test_two_features_that_no_case_combines(tmp_path: Path) -> None:
+def test_two_features_that_no_case_combines_are_listed_with_a_case(tmp_path: Path) -> None:
     cases = [
         {"x": X, "block": 2, "mask": ALL},
         {"x": LARGE, "block": 2, "mask": ALL},
@@ -91,7 +91,7 @@ def test_two_features_that_no_case_combines(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_features_that_can_and_cannot_meet(
+def test_only_features_that_can_meet_are_listed(
     tmp_path: Path, one: dict[str, Any], other: dict[str, Any], pair: str | None
 ) -> None:
     plain: dict[str, Any] = {"x": X, "block": 5, "mask": ALL}
@@ -107,7 +107,7 @@ def test_a_written_array_is_repeated_or_cut_to_another_shape(tmp_path: Path) -> 
     assert "mask-and-x: {extends: case1, x: [[0.5, 5000.0, 0.5, 5000.0], " in sentences[0]
 
 
-def test_a_size_of_blocks_that_fits_no_axis(tmp_path: Path) -> None:
+def test_a_size_of_blocks_that_fits_no_axis_is_a_feature(tmp_path: Path) -> None:
     plain: dict[str, Any] = {"x": X, "block": 2, "mask": ALL}
     (sentence,) = listed(tmp_path, plain, plain | {"block": 3}, plain | {"x": LARGE})
     assert "(block dividing no axis into equal pieces) and (x above 100 in magnitude)" in sentence
@@ -129,7 +129,7 @@ def test_probabilities_stay_probabilities(tmp_path: Path) -> None:
     assert "x: {full: [2, 4], value: 0.25}" in sentence
 
 
-def test_a_number_at_a_limit_that_the_interface_states(tmp_path: Path) -> None:
+def test_a_number_at_a_limit_that_the_interface_states_is_a_feature(tmp_path: Path) -> None:
     plain: dict[str, Any] = {"x": X, "block": 9, "mask": ALL}
     cases = [plain, plain, plain | {"block": 7}, plain | {"x": LARGE}]
     (sentence,) = listed(tmp_path, *cases, interface="def scores(x, block): # block is at least 7")

@@ -56,7 +56,7 @@ def remarks_on(
         ((0.3,), []),  # a single case has no others to be like
     ],
 )
-def test_a_number_that_is_the_same_in_every_case(
+def test_a_number_that_is_the_same_in_every_case_is_reported(
     tmp_path: Path, numbers: tuple[float, ...], expected: list[str]
 ) -> None:
     shapes = ([1, 2], [3, 4])
@@ -74,7 +74,7 @@ def test_a_number_that_is_the_same_in_every_case(
         ("k  a side", False),
     ],
 )
-def test_an_input_that_is_called_a_number_and_is_always_whole(
+def test_an_input_that_is_called_a_number_and_is_always_whole_is_reported(
     tmp_path: Path, line: str, whole: bool
 ) -> None:
     cases: list[dict[str, Any]] = [{"x": {"normal": [n]}, "k": n} for n in (1, 2)]
@@ -116,14 +116,14 @@ def test_the_suggested_case_has_a_free_name(tmp_path: Path) -> None:
         (({"normal": [2]}, {"normal": [2]}), []),  # two cases say nothing of sizes
     ],
 )  # fmt: skip
-def test_an_array_that_is_alike_in_every_case(
+def test_an_array_that_is_alike_in_every_case_is_reported(
     tmp_path: Path, arrays: tuple[Any, ...], expected: list[str]
 ) -> None:
     cases = [{"x": x, "k": 0.5 + index} for index, x in enumerate(arrays)]
     assert remarks_on(tmp_path, *cases) == [f"x is {text}" for text in expected]
 
 
-def test_a_dtype_that_is_promised_and_missing_in_all_cases(tmp_path: Path) -> None:
+def test_a_dtype_that_is_promised_and_missing_in_all_cases_is_reported(tmp_path: Path) -> None:
     cases: list[dict[str, Any]] = [{"x": ROWS, "k": 0.5}, {"x": {"normal": [1]}, "k": 1.5}]
     promised = "def scale(x, k):  # x float32 or float64"
     (text,) = remarks_on(tmp_path / "a", *cases, interface=promised)
@@ -142,7 +142,9 @@ def test_a_dtype_that_is_promised_and_missing_in_all_cases(tmp_path: Path) -> No
         (["y = scale(x, k)", "z = scale(x, k, eps=k)"], []),
     ],
 )
-def test_an_argument_with_a_default(tmp_path: Path, steps: list[str], expected: list[str]) -> None:
+def test_an_argument_with_a_default_is_reported_unless_steps_vary_it(
+    tmp_path: Path, steps: list[str], expected: list[str]
+) -> None:
     case: dict[str, Any] = {"x": ROWS, "k": 0.5}
     case |= {"eps": 0.25} if "eps)" in steps[0] else {}
     report = audited(
@@ -177,7 +179,7 @@ def test_an_argument_with_a_default(tmp_path: Path, steps: list[str], expected: 
         ("blocks of k, at least 1", (2.5, 3.0), []),
     ],
 )  # fmt: skip
-def test_a_number_that_is_never_at_a_stated_limit(
+def test_a_number_that_is_never_at_a_stated_limit_is_reported(
     tmp_path: Path, words: str, numbers: tuple[float, float], expected: list[str]
 ) -> None:
     cases: list[dict[str, Any]] = [
@@ -186,7 +188,7 @@ def test_a_number_that_is_never_at_a_stated_limit(
     assert remarks_on(tmp_path, *cases, contract=[words]) == expected
 
 
-def test_probabilities_that_are_never_nearly_0(tmp_path: Path) -> None:
+def test_probabilities_that_are_never_nearly_0_are_reported(tmp_path: Path) -> None:
     cases: list[dict[str, Any]] = [{"x": [[0.25, 0.75, 0.0]], "k": 0.5}, {"x": [[1.0]], "k": 1.5}]
     expected = ["x is never between 0 and 0.25 and never negative"]
     assert remarks_on(tmp_path / "a", *cases) == expected
