@@ -34,7 +34,7 @@ ATTACKS = [
 ]
 
 
-def test_the_walls_are_all_up() -> None:
+def test_all_walls_are_up() -> None:
     """A weak level would let attacks through for the wrong reason, so it is a failure."""
     if os.environ.get("DRILL_TESTS_WEAK") == "1":
         return

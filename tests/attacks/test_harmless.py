@@ -192,7 +192,7 @@ def zygote(request: pytest.FixtureRequest, numpy_zygote: Zygote) -> Zygote | Non
     return numpy_zygote if request.param == "forked" else None
 
 
-def test_what_numpy_is_used_for_works(zygote: Zygote | None) -> None:
+def test_usual_programs_with_numpy_work(zygote: Zygote | None) -> None:
     x = np.arange(3.0)
     with WorkerClient(torch=False, zygote=zygote) as worker:
         for name, body in NUMPY.items():
@@ -207,7 +207,7 @@ def refusal(worker: WorkerClient, text: str) -> ProgramError:
     return told.value
 
 
-def test_what_is_refused_is_said_in_a_sentence(zygote: Zygote | None) -> None:
+def test_a_sentence_says_what_is_refused(zygote: Zygote | None) -> None:
     with WorkerClient(torch=False, zygote=zygote) as worker:
         for name, (body, kind, sentence) in REFUSED.items():
             told = refusal(worker, program(body))
@@ -217,7 +217,7 @@ def test_what_is_refused_is_said_in_a_sentence(zygote: Zygote | None) -> None:
 
 
 @NEEDS_TORCH
-def test_what_torch_is_used_for_works_and_what_is_refused_is_said(torch_zygote: Zygote) -> None:
+def test_usual_programs_with_torch_work_and_refusals_are_explained(torch_zygote: Zygote) -> None:
     x = np.arange(3.0)
     with WorkerClient(torch=True, zygote=torch_zygote) as worker:
         for name, body in TORCH.items():

@@ -102,7 +102,7 @@ def _moments(home: Path) -> list[Callable[[Judge], bool]]:
     ]
 
 
-def test_nothing_is_lost_or_doubled_and_nothing_is_left_running(tmp_path: Path) -> None:
+def test_no_grade_is_lost_or_doubled_and_no_process_stays(tmp_path: Path) -> None:
     home, temporary = tmp_path / "home", tmp_path / "tmp"
     temporary.mkdir()
     begun = 0

@@ -86,7 +86,7 @@ def holds_truth_value(value: Any) -> bool:
     return bool(to_array(value).dtype == np.bool_)
 
 
-def test_a_driver_does_not_judge(session: GradingSession) -> None:
+def test_drivers_do_not_judge(session: GradingSession) -> None:
     """Judgements are the same on every seed; a step of judge makes them beside the reference."""
     right = session.new_evaluation(session.bank.reference, SEED)
     found = set[str]()

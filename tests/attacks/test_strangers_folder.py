@@ -102,7 +102,7 @@ def test_the_traps_work(stranger: Stranger) -> None:
 
 
 @pytest.mark.parametrize("asked", ["deviations", "squares-graph"])
-def test_grading_a_class(stranger: Stranger, asked: str) -> None:
+def test_grading_a_class_runs_no_module_of_the_folder(stranger: Stranger, asked: str) -> None:
     if asked == "squares-graph" and find_spec("torch") is None:
         pytest.skip("torch is not installed")
     reference = (MINI / "drills" / asked / "reference.py").read_text()
@@ -129,12 +129,14 @@ def test_grading_a_class(stranger: Stranger, asked: str) -> None:
         ("doctor --walls", 0),
     ],
 )
-def test_a_command(stranger: Stranger, words: str, status: int) -> None:
+def test_a_command_runs_no_module_of_the_folder(
+    stranger: Stranger, words: str, status: int
+) -> None:
     (stranger.work / "right").write_text(REFERENCE)
     stranger.drill("--bank", str(MINI), *words.split(), status=status)
 
 
-def test_the_way_through_a_drill(stranger: Stranger) -> None:
+def test_a_drill_from_start_to_end_runs_no_module_of_the_folder(stranger: Stranger) -> None:
     """Typed in the stranger's folder, for a drill that lies elsewhere."""
     bank, elsewhere = ("--bank", str(MINI)), str(stranger.work)
     stranger.drill(*bank, "start", "deviations", "--dir", elsewhere, "--edit")
@@ -152,7 +154,7 @@ def test_the_way_through_a_drill(stranger: Stranger) -> None:
     stranger.drill("grade", status=1, cwd=own)
 
 
-def test_an_assistants_grade(stranger: Stranger) -> None:
+def test_an_assistants_grade_runs_no_module_of_the_folder(stranger: Stranger) -> None:
     stranger.drill("--bank", str(MINI), "start", "deviations", "--dir", str(stranger.work))
     hello = {
         "protocolVersion": "2025-03-26", "capabilities": {},
@@ -184,7 +186,7 @@ def test_an_assistants_grade(stranger: Stranger) -> None:
     assert stranger.marks() == []
 
 
-def test_watching(stranger: Stranger) -> None:
+def test_watching_runs_no_module_of_the_folder(stranger: Stranger) -> None:
     stranger.drill("--bank", str(MINI), "start", "deviations", "--dir", str(stranger.work))
     near, far = pty.openpty()
     process = subprocess.Popen(

@@ -21,7 +21,7 @@ ACTING = [a for a in catalogue.ATTACKS if a.acts and a.name != "import-another-p
 OF_A_THREAD = {"comm", "oom_score_adj", "coredump_filter", "clear_refs", "timerslack_ns"}
 
 
-def test_acts_are_refused_to_a_program_of_torch_too(torch_zygote: Zygote, victims: Victims) -> None:
+def test_forbidden_acts_are_refused_with_torch_too(torch_zygote: Zygote, victims: Victims) -> None:
     known = victims.known()
     before = traces(victims)
     for attack in ACTING:

@@ -218,14 +218,14 @@ def run(program: RemoteProgram, *texts: str, want: str = "y", inputs: Any = None
 @pytest.mark.parametrize(
     ("quantity", "call"), [(quantity, call) for quantity, of in QUANTITIES.items() for call in of]
 )
-def test_a_quantity_is_that_of_the_arithmetic(
+def test_measured_quantities_equal_the_arithmetic(
     program: RemoteProgram, quantity: str, call: str
 ) -> None:
     found = measure(program, quantity, f"y = {call}", of="y")
     assert found.value == QUANTITIES[quantity][call]
 
 
-def test_saved_bytes_leave_out_what_is_named_and_say_what_the_rest_is(
+def test_saved_bytes_leave_out_some_inputs_and_name_the_rest(
     program: RemoteProgram,
 ) -> None:
     found = measure(program, "saved", "y = product(x, w)", without=["w"])
@@ -245,7 +245,7 @@ def test_saved_bytes_leave_out_what_is_named_and_say_what_the_rest_is(
         ("strided", "kept_whole", X, 0),
     ],
 )
-def test_of_an_input_its_values_count_and_a_copy_of_it_is_alive(
+def test_only_the_values_of_an_input_count_and_a_copy_of_it_is_alive(
     program: RemoteProgram, layout: str, step: str, saved: int, live: int
 ) -> None:
     v = tensor(2, ROWS // 2 + 1, 3, layout=layout)
@@ -255,12 +255,12 @@ def test_of_an_input_its_values_count_and_a_copy_of_it_is_alive(
         assert found.value == expected // X * size, quantity
 
 
-def test_saved_and_live_look_at_the_forward_only(program: RemoteProgram) -> None:
+def test_saved_and_live_bytes_are_of_the_forward_only(program: RemoteProgram) -> None:
     texts = ("y = square(x)", "dx = vjp(y, x, x)")
     assert [measure(program, quantity, *texts).value for quantity in ("saved", "live")] == [X, 0]
 
 
-def test_live_bytes_include_what_is_hidden_outside_of_torch(program: RemoteProgram) -> None:
+def test_live_bytes_include_arrays_hidden_in_numpy(program: RemoteProgram) -> None:
     found = program.measure("live", steps("y = in_numpy(x)"), {"x": INPUTS["x"]}).value
     assert isinstance(found, int)
     assert 800_000 <= found < 1_100_000
@@ -279,7 +279,7 @@ def test_live_bytes_include_what_is_hidden_outside_of_torch(program: RemoteProgr
         ("varied", []),
     ],
 )
-def test_products_of_few_sizes_are_named_by_them(
+def test_products_of_few_sizes_are_listed_by_size(
     program: RemoteProgram, function: str, products: list[MatmulCount]
 ) -> None:
     found = measure(program, "flops", f"y = {function}(x, w)")
@@ -295,12 +295,12 @@ def test_a_backward_costs_two_products_and_a_frozen_input_one_less(program: Remo
     assert program.measure("flops", steps(*texts), frozen).value == 2 * PRODUCT
 
 
-def test_checkpointing_is_no_function_of_ones_own(program: RemoteProgram) -> None:
+def test_checkpointing_is_not_the_programs_own_function(program: RemoteProgram) -> None:
     found = program.measure("graph", steps("y = reentrant(x)"), {"x": INPUTS["x"]}, of="y").value
     assert "Checkpoint" in str(found)
 
 
-def test_a_step_that_fails_while_it_is_measured_is_the_programs_fault(
+def test_a_step_that_fails_during_a_measurement_is_the_programs_fault(
     program: RemoteProgram,
 ) -> None:
     for quantity in ("saved", "live", "peak", "flops", "graph"):
@@ -311,7 +311,7 @@ def test_a_step_that_fails_while_it_is_measured_is_the_programs_fault(
         assert told.value.raised.frames[-1].function == "fails"
 
 
-def test_gradients_are_none_for_what_is_frozen_or_unused(program: RemoteProgram) -> None:
+def test_gradients_of_frozen_or_unused_inputs_are_none(program: RemoteProgram) -> None:
     inputs = {name: tensor(2, grad=name in "xw") for name in "xwzg"}
     texts = ("y = square(x)", "dx, dw, dz = vjp(y, g, x, w, z)")
     found = run(program, *texts, want="dx dw dz", inputs=inputs).values
@@ -327,7 +327,9 @@ def test_a_second_backward_goes_through_the_same_graph(program: RemoteProgram) -
     assert found["a"].values.tolist() == found["b"].values.tolist() == [2.0, 8.0]
 
 
-def test_the_gradient_of_no_tensor_is_refused_in_words(program: RemoteProgram) -> None:
+def test_a_sentence_refuses_the_gradient_of_a_value_that_is_not_a_tensor(
+    program: RemoteProgram,
+) -> None:
     with pytest.raises(ProgramError) as told:
         run(program, "y = number(x)", "dx = vjp(y, x, x)", want="dx")
     assert told.value.raised is None
@@ -347,7 +349,7 @@ def test_the_gradient_of_no_tensor_is_refused_in_words(program: RemoteProgram) -
     ],
 )
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
-def test_tensors_have_the_strides_and_dtype_that_are_asked_for(
+def test_tensors_have_the_requested_strides_and_dtype(
     program: RemoteProgram, layout: str, strides: list[int], dtype: str
 ) -> None:
     given = {"x": tensor(3, 4, layout=layout, of=dtype)}
@@ -369,7 +371,7 @@ def test_a_result_in_the_memory_of_an_input_tensor_is_noticed(program: RemotePro
     assert run(program, "y = double(x)").shared == ()
 
 
-def test_tensors_that_are_no_plain_memory_are_only_named(program: RemoteProgram) -> None:
+def test_only_the_type_of_a_tensor_without_plain_memory_is_sent(program: RemoteProgram) -> None:
     sparse, meta, scalar, half, conjugate, module = run(program, "y = odd(x)").values["y"]
     assert isinstance(sparse, Opaque)
     assert meta == Opaque("torch.Tensor (torch.strided, meta)")

@@ -86,7 +86,7 @@ def zygote() -> Iterator[Zygote]:
 
 
 @pytest.mark.parametrize("kind", NEEDS)
-def test_who_needs_the_compiler_finds_it_imported(kind: str, zygote: Zygote) -> None:
+def test_a_program_that_needs_the_compiler_finds_it_imported(kind: str, zygote: Zygote) -> None:
     source, expected = NEEDS[kind]
     with started(torch=True, zygote=zygote) as worker:
         had, found = run(load(worker, source)).values["y"]
@@ -95,7 +95,7 @@ def test_who_needs_the_compiler_finds_it_imported(kind: str, zygote: Zygote) -> 
 
 
 @pytest.mark.parametrize("forked", [False, True], ids=["cold", "forked"])
-def test_nothing_asks_who_a_worker_is_and_caches_lie_in_its_own_folder(
+def test_no_library_looks_up_the_worker_user_and_caches_are_in_the_scratch_folder(
     forked: bool, zygote: Zygote
 ) -> None:
     with started(torch=True, zygote=zygote if forked else None) as worker:
@@ -104,7 +104,7 @@ def test_nothing_asks_who_a_worker_is_and_caches_lie_in_its_own_folder(
         assert here == worker.scratch
 
 
-def test_who_does_not_need_it_never_waits_for_it(zygote: Zygote) -> None:
+def test_a_program_without_the_compiler_never_waits_for_it(zygote: Zygote) -> None:
     with started(torch=True, zygote=zygote) as worker:
         pid = worker.pid
         assert run(load(worker, PLAIN)).values["y"] is False
@@ -122,7 +122,7 @@ def test_a_worker_without_a_zygote_imports_it_while_it_starts() -> None:
         assert had is True
 
 
-def test_programs_that_were_loaded_stay_loaded_and_the_deadline_waits(zygote: Zygote) -> None:
+def test_loaded_programs_stay_loaded_and_the_deadline_waits(zygote: Zygote) -> None:
     times = itertools.count()
     with started(torch=True, zygote=zygote) as worker:
         plain = load(worker, "def f(x): return 2 * x\n", "plain")
@@ -135,7 +135,7 @@ def test_programs_that_were_loaded_stay_loaded_and_the_deadline_waits(zygote: Zy
         np.testing.assert_array_equal(run(plain).values["y"], 2 * X["x"]["value"])
 
 
-def test_a_program_that_is_loaded_with_an_optimizer(zygote: Zygote) -> None:
+def test_a_program_may_use_an_optimizer_while_it_is_loaded(zygote: Zygote) -> None:
     source = HAD + "torch.optim.SGD([torch.nn.Parameter(torch.ones(1))])\ndef f(x): return had\n"
     with started(torch=True, zygote=zygote) as worker:
         assert run(load(worker, source)).values["y"] is True
@@ -153,7 +153,7 @@ def examine(tested):
 )
 
 
-def test_a_test_that_has_called_what_it_tests_is_repeated_from_its_beginning(
+def test_a_test_that_has_called_the_tested_code_is_repeated_from_its_beginning(
     zygote: Zygote,
 ) -> None:
     asked = protocol.Call(
@@ -170,7 +170,7 @@ def test_a_test_that_has_called_what_it_tests_is_repeated_from_its_beginning(
     assert parse_reply(PeerMessage, reply, "call", ()).given[0].value == [True, 2.0, 4.0]
 
 
-def test_a_process_that_has_it_cannot_ask_for_it_again(zygote: Zygote) -> None:
+def test_a_process_with_the_compiler_cannot_request_it_again(zygote: Zygote) -> None:
     forged = "import sys\nsys.modules['worker.compiler']._refusal.needed = True\n"
     with started(torch=True, zygote=zygote) as worker, pytest.raises(ProtocolViolation):
         load(worker, forged)

@@ -92,14 +92,14 @@ def test_constant_and_empty_and_single_inputs() -> None:
 
 
 @pytest.mark.parametrize("gap", [1.0, 0.25, 1e-4])
-def test_a_maximum_has_the_slope_of_its_winner_when_steps_stay_below_the_gap(gap: float) -> None:
+def test_with_kinks_a_maximum_has_the_slope_of_its_winner(gap: float) -> None:
     x = RNG.permutation(12).astype(float) * gap
     found, _ = slopes(lambda x: np.maximum(x[:6], x[6:]), x, kinks=True)
     first = x[:6] > x[6:]
     assert np.allclose(found, np.concatenate([first, ~first]), atol=1e-6)
 
 
-def test_without_regard_to_kinks_a_step_may_cross_one() -> None:
+def test_without_kinks_a_step_may_cross_one() -> None:
     x = np.array([0.0, 1e-3, 5.0, -5.0])
     crossed, _ = slopes(lambda x: x.max() + x[:2].max(), x)
     kept, _ = slopes(lambda x: x.max() + x[:2].max(), x, kinks=True)
@@ -107,7 +107,7 @@ def test_without_regard_to_kinks_a_step_may_cross_one() -> None:
     assert not np.allclose(crossed, [0, 1, 1, 0], atol=1e-2)
 
 
-def test_entries_at_minus_infinity_have_no_difference_and_spoil_no_other() -> None:
+def test_entries_at_minus_infinity_have_no_gradient_and_do_not_change_others() -> None:
     x = np.array([[0.5, -np.inf, 1.0], [2.0, -1.0, -np.inf]])
     g = np.array([[1.0, 2.0, 3.0], [-1.0, 0.5, 2.0]])
     with np.errstate(invalid="ignore"):
@@ -119,7 +119,7 @@ def test_entries_at_minus_infinity_have_no_difference_and_spoil_no_other() -> No
     assert np.allclose(found[known], expected[known], rtol=1e-8, atol=1e-10)
 
 
-def test_equal_infinities_in_the_result_do_not_move() -> None:
+def test_equal_infinities_in_a_result_do_not_change_the_gradient() -> None:
     def masked(x: Any) -> Any:
         return np.concatenate([x, [-np.inf, np.inf]])
 
@@ -134,7 +134,7 @@ def test_the_claimed_error_grows_where_the_function_is_rough() -> None:
     assert rough.max() > 1e3 * smooth.max()
 
 
-def test_x_is_put_back_when_the_function_raises() -> None:
+def test_x_is_restored_if_the_function_raises() -> None:
     calls = count()
 
     def failing(x: Any) -> Any:

@@ -63,7 +63,7 @@ GRID = np.arange(24, dtype=np.float64).reshape(2, 3, 4)
         ("broadcast", (0, 32, 8), False),
     ],
 )
-def test_the_strides_are_those_of_the_name(
+def test_an_array_has_the_strides_of_its_layout(
     layout: str, strides: tuple[int, ...], writable: bool
 ) -> None:
     found = made(GRID, layout)
@@ -72,7 +72,7 @@ def test_the_strides_are_those_of_the_name(
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_between_strided_values_lies_something_that_would_be_noticed(dtype: str) -> None:
+def test_gaps_between_strided_values_would_be_noticed_in_a_sum(dtype: str) -> None:
     found = made(np.zeros((2, 3), dtype), "strided")
     assert isinstance(found.base, np.ndarray)
     between = found.base[..., 1::2]
@@ -80,7 +80,7 @@ def test_between_strided_values_lies_something_that_would_be_noticed(dtype: str)
     assert loud.all()
 
 
-def test_what_is_written_to_a_layout_reaches_its_own_memory_only() -> None:
+def test_writing_to_an_input_does_not_reach_other_memory() -> None:
     for layout in ("contiguous", "fortran", "reversed", "strided"):
         first, second = made(GRID, layout), made(GRID, layout)
         first[...] = -1

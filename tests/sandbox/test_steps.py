@@ -58,13 +58,13 @@ def drop(x: Any, _: Any) -> Any:
     return np.array(x)
 
 
-def test_a_run_of_good_manners_has_nothing_to_report() -> None:
+def test_a_run_without_side_effects_reports_none() -> None:
     found = run({"f": copy, "g": copy})
     assert {n: v.tolist() for n, v in found.values.items()} == {"y": [0, 1, 2], "z": [0, 1, 2]}
     assert (found.changed, found.stale, found.shared) == ((), (), ())
 
 
-def test_the_step_that_changed_an_input_is_named_once_also_where_a_later_one_restores_it() -> None:
+def test_the_step_that_changes_an_input_is_reported_even_if_a_later_step_restores_it() -> None:
     found = run({"f": bump, "g": drop})
     assert found.changed == ((0, "x"),)
     assert found.values["z"].tolist() == [0, 1, 2]
@@ -102,7 +102,7 @@ def test_a_change_of_the_strides_alone_is_noticed() -> None:
     assert run({"f": turn, "g": copy}, x=np.zeros((1, 3))).changed == ((0, "x"),)
 
 
-def test_a_result_that_a_later_step_changes_is_stale_and_shown_as_it_was() -> None:
+def test_a_result_that_a_later_step_changes_is_stale_and_sent_as_it_was() -> None:
     def g(x: Any, y: Any) -> Any:
         y[0] = 9
         return x.copy()
@@ -176,7 +176,7 @@ def test_state_in_a_global_disturbs_interleaved_runs_and_only_them() -> None:
     assert [r.values["z"].tolist() for r in found.runs] == [[1.0], [1.0]]
 
 
-def test_a_buffer_used_again_by_the_next_call_is_noticed() -> None:
+def test_a_buffer_that_the_next_call_reuses_is_noticed() -> None:
     buffer = np.zeros(2)
 
     def f(x: Any) -> Any:
@@ -189,7 +189,7 @@ def test_a_buffer_used_again_by_the_next_call_is_noticed() -> None:
     assert found.runs[0].values["y"].tolist() == [0, 0]
 
 
-def test_an_input_changed_by_another_callers_turn_is_its_own() -> None:
+def test_a_changed_input_belongs_to_the_run_that_changed_it() -> None:
     lent: list[Any] = []
 
     def f(x: Any) -> Any:
@@ -202,7 +202,7 @@ def test_an_input_changed_by_another_callers_turn_is_its_own() -> None:
     assert found.runs[1].changed == ()
 
 
-def test_a_step_that_raises_says_which_it_was() -> None:
+def test_the_failed_step_is_reported() -> None:
     with pytest.raises(stepping.StepFailed) as stopped:
         run({"f": copy, "g": lambda _, y: y["a"]})
     assert stopped.value.step == 1

@@ -92,7 +92,7 @@ class Filter:
 
 
 @machines
-def test_every_call_on_the_list_is_refused_whatever_its_arguments(machine: str) -> None:
+def test_listed_calls_are_refused_with_any_arguments(machine: str) -> None:
     asked = Filter(machine)
     for name in asked.numbers:
         wanted = INSTEAD.get(name, EPERM)
@@ -101,7 +101,7 @@ def test_every_call_on_the_list_is_refused_whatever_its_arguments(machine: str) 
 
 
 @machines
-def test_a_call_of_another_convention_ends_the_process(machine: str) -> None:
+def test_a_call_of_another_architecture_ends_the_process(machine: str) -> None:
     asked = Filter(machine)
     for architecture in (0x40000003, 0x40000028, 0, 0xC000003E ^ 0xC00000B7, 0xFFFFFFFF):
         assert answer(asked.program, architecture, 39) == KILL
@@ -110,7 +110,7 @@ def test_a_call_of_another_convention_ends_the_process(machine: str) -> None:
 
 
 @machines
-def test_what_is_newer_than_the_list_is_absent(machine: str) -> None:
+def test_calls_newer_than_the_list_are_absent(machine: str) -> None:
     asked = Filter(machine)
     assert {asked(n) for n in range(syscalls.NEWEST + 1, 1200)} == {ENOSYS}
     assert asked(syscalls.NEWEST) == ALLOW
@@ -169,9 +169,7 @@ def test_calls_are_refused_by_their_arguments(machine: str) -> None:
 
 @machines
 @pytest.mark.parametrize("devices", [False, True])
-def test_what_file_systems_and_terminals_take_by_ioctl_is_refused(
-    machine: str, devices: bool
-) -> None:
+def test_ioctl_calls_of_file_systems_and_terminals_are_refused(machine: str, devices: bool) -> None:
     asked = Filter(machine, devices=devices)
     for request in (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451):
         assert asked("ioctl", 1, request) == ALLOW
@@ -182,7 +180,7 @@ def test_what_file_systems_and_terminals_take_by_ioctl_is_refused(
 
 
 @machines
-def test_beside_a_gpu_a_socket_may_listen_and_nobody_connect(machine: str) -> None:
+def test_with_a_gpu_a_socket_may_listen_and_none_may_connect(machine: str) -> None:
     unix, internet, stream, datagram, seqpacket, close_on_exec = 1, 2, 1, 2, 5, 0o2000000
     for devices, wanted in ((True, ALLOW), (False, EPERM)):
         asked = Filter(machine, devices=devices)
@@ -227,7 +225,7 @@ def headers(machine: str) -> dict[str, int]:
 
 
 @machines
-def test_numbers_are_those_of_the_systems_headers(machine: str) -> None:
+def test_numbers_equal_the_headers_of_this_system(machine: str) -> None:
     """And what is refused on one machine is refused on the other, where it has such a call."""
     known, (_, numbers) = headers(machine), MACHINES[machine]
     if not known:
@@ -238,7 +236,7 @@ def test_numbers_are_those_of_the_systems_headers(machine: str) -> None:
     assert there & known.keys() <= numbers.keys()
 
 
-def test_numbers_are_not_given_twice() -> None:
+def test_no_number_occurs_twice() -> None:
     for _, numbers in MACHINES.values():
         assert len(set(numbers.values())) == len(numbers)
         assert max(numbers.values()) <= syscalls.NEWEST
@@ -247,7 +245,7 @@ def test_numbers_are_not_given_twice() -> None:
 
 @LINUX
 @pytest.mark.parametrize("version", range(1, 8))
-def test_an_older_landlock_is_asked_for_no_more_than_it_knows(
+def test_an_older_landlock_gets_only_rights_that_it_knows(
     version: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     calls: list[tuple[int, bytes | int, int]] = []
@@ -304,7 +302,7 @@ WITHOUT = {
 
 @LINUX
 @pytest.mark.parametrize("wall", WITHOUT)
-def test_a_wall_left_out_is_found_out_by_trying(
+def test_the_canary_notices_a_missing_wall(
     wall: str, beginning_with: Callable[[str], None]
 ) -> None:
     with_all = _isolation()
@@ -327,7 +325,7 @@ def _isolation() -> Isolation:
         return worker.isolation
 
 
-def test_a_level_is_what_was_refused() -> None:
+def test_the_level_follows_from_the_refused_acts() -> None:
     all_refused = dict.fromkeys(canary.ACTS, REFUSED)
     assert Isolation(all_refused).level == STRONG
     assert Isolation(all_refused | {"ring": "absent"}).level == STRONG

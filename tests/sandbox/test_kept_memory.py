@@ -95,11 +95,11 @@ def kept(program: RemoteProgram, how: str, x: Any = X) -> tuple[str, ...]:
         "text": (),
     }.items(),
 )
-def test_what_is_kept_has_a_name(program: RemoteProgram, how: str, names: tuple[str, ...]) -> None:
+def test_kept_arrays_have_names(program: RemoteProgram, how: str, names: tuple[str, ...]) -> None:
     assert sorted(kept(program, how)) == sorted(names)
 
 
-def test_equal_by_chance_is_not_the_same(program: RemoteProgram) -> None:
+def test_arrays_that_may_be_equal_by_chance_have_no_name(program: RemoteProgram) -> None:
     few = np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])
     assert kept(program, "copy", few) == ("other (2x3 float64)",)
     assert kept(program, "itself", few) == ("x",)
@@ -107,7 +107,7 @@ def test_equal_by_chance_is_not_the_same(program: RemoteProgram) -> None:
     assert kept(program, "indices", np.arange(12.0)) == ("other (12 int64)",)
 
 
-def test_what_equals_two_things_is_called_by_both(program: RemoteProgram) -> None:
+def test_an_array_that_equals_two_inputs_has_both_names(program: RemoteProgram) -> None:
     same = load(program.worker, "def f(x, how): return x * 1, x.copy()", "same")
     assert kept(same, "") == ("x or y (copy)",)
 
@@ -127,7 +127,7 @@ SMALL_FIRST = "import numpy as np\ndef f(x, how): return x * 2, [np.ones(1), x.c
 
 
 @pytest.mark.parametrize("names", [("x",) * (MAX_KEPT_NAMES + 1), ("x" * 1000,)])
-def test_more_or_longer_names_than_there_can_be_are_no_reply(names: tuple[str, ...]) -> None:
+def test_too_many_or_too_long_names_are_refused(names: tuple[str, ...]) -> None:
     assert unrequested_field(Measured(0, kept=names), ()) == "kept"
     assert unrequested_field(Measured(0, course=(1,) * 61), ()) == "course"
 
@@ -180,7 +180,7 @@ def torch_program(lend: Lend) -> Iterator[RemoteProgram]:
         ("live", "on-ctx", {"x (copy)", "other (12 float32)"}),
     ],
 )
-def test_what_a_graph_keeps_has_a_name(
+def test_tensors_that_a_graph_keeps_have_names(
     torch_program: RemoteProgram, quantity: str, how: str, names: set[str]
 ) -> None:
     x = {"value": X.astype(np.float32), "tensor": True, "grad": True}
@@ -303,5 +303,7 @@ BASE, ONE = np.zeros(1000), kilo()
         (Empty, 0),
     ],
 )  # fmt: skip
-def test_all_data_is_reached_and_nothing_else(make: Callable[[], Any], expected: int) -> None:
+def test_the_bytes_of_all_reachable_data_are_counted_and_nothing_else(
+    make: Callable[[], Any], expected: int
+) -> None:
     assert reachable_bytes(make()) == expected

@@ -36,7 +36,7 @@ def cards(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
     config._existing_cuda_files.cache_clear()
 
 
-def test_a_card_is_used_where_there_is_one(cards: list[Path]) -> None:
+def test_a_gpu_is_used_if_there_is_one(cards: list[Path]) -> None:
     with pytest.raises(UsageError, match="expected a device of NVIDIA's, found none in /dev"):
         config.choose_device("cuda")
     with pytest.raises(UsageError, match="expected auto, cpu or cuda, found gpu"):
@@ -47,7 +47,7 @@ def test_a_card_is_used_where_there_is_one(cards: list[Path]) -> None:
     assert "/dev/nvidia0" in config.cuda_device_files()
 
 
-def test_a_card_may_be_left_alone(cards: list[Path]) -> None:
+def test_the_option_cpu_leaves_a_gpu_alone(cards: list[Path]) -> None:
     cards.append(Path("/dev/nvidia0"))
     assert "/dev/nvidia0" in config.cuda_device_files()
     config.choose_device("cpu")
@@ -66,7 +66,7 @@ def answered(*, zygote: Zygote | None) -> Isolation:
 
 
 @LINUX
-def test_where_system_calls_are_not_known_grading_works_and_says_limited(
+def test_without_known_system_calls_grading_works_at_level_limited(
     beginning_with: Callable[[str], None],
 ) -> None:
     beginning_with("import platform; platform.machine = lambda: 'riscv64'")
@@ -97,7 +97,7 @@ FAILS = {  # what fails in which process, and whether the worker is forked
 
 @LINUX
 @pytest.mark.parametrize("process", FAILS)
-def test_what_fails_to_start_shows_the_last_line_of_its_traceback(
+def test_a_worker_that_fails_to_start_shows_the_last_line_of_its_traceback(
     process: str, beginning_with: Callable[[str], None]
 ) -> None:
     fails, forked = FAILS[process]
@@ -106,7 +106,7 @@ def test_what_fails_to_start_shows_the_last_line_of_its_traceback(
 
 
 @pytest.mark.parametrize("forked", [False, True], ids=["cold", "forked"])
-def test_what_python_itself_says_is_shown_too(
+def test_an_error_of_python_at_startup_is_shown_too(
     forked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(config, "BOOT", Path("/nowhere/boot.py"))
@@ -143,7 +143,7 @@ def test_a_system_with_thousands_of_libraries_in_one_folder(
         assert answered(zygote=zygote).level == with_all == STRONG
 
 
-def test_a_worker_can_start_over_as_a_program_where_forks_are_not_safe(tmp_path: Path) -> None:
+def test_without_safe_forks_a_worker_starts_in_a_new_interpreter(tmp_path: Path) -> None:
     """As the supervisor has it done on systems other than Linux."""
     made = ScratchFolder()
     ours, theirs = socket.socketpair()

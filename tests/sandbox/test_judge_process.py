@@ -95,7 +95,7 @@ def host(begun: Callable[..., subprocess.Popen[str]], tmp_path: Path) -> Host:
 
 
 @pytest.mark.parametrize(("own", "dumpable"), [(False, "1"), (True, "0")])
-def test_a_grade_changes_nothing_about_its_host_but_closes_the_memory_of_our_own_program(
+def test_a_grade_leaves_its_host_as_it_was_but_closes_the_memory_of_the_command_line(
     host: Host, own: bool, dumpable: str
 ) -> None:
     said = host(
@@ -154,7 +154,7 @@ def test_children_of_the_host_survive_and_keep_their_status(host: Host) -> None:
     )
 
 
-def test_grades_in_several_threads_at_once(host: Host) -> None:
+def test_several_threads_can_grade_at_once(host: Host) -> None:
     said = host(
         """
         from concurrent.futures import ThreadPoolExecutor
@@ -173,7 +173,7 @@ def test_grades_in_several_threads_at_once(host: Host) -> None:
     assert said.split() == ["strong"]
 
 
-def test_grades_in_a_notebook_and_in_a_thread_that_ends_before_the_next(host: Host) -> None:
+def test_a_notebook_and_a_thread_that_ends_can_grade(host: Host) -> None:
     """A worker made in a thread outlives it; a running loop and its own children are left alone."""
     host(
         """
@@ -208,7 +208,7 @@ def test_grades_in_a_notebook_and_in_a_thread_that_ends_before_the_next(host: Ho
     )
 
 
-def test_grades_in_a_forked_pool_also_after_grading_in_the_parent(host: Host) -> None:
+def test_a_forked_pool_can_grade_after_its_parent_graded(host: Host) -> None:
     """A fork cannot use its parent's workers, and does not end them."""
     said = host(
         """
@@ -245,7 +245,7 @@ def test_grades_in_a_forked_pool_also_after_grading_in_the_parent(host: Host) ->
     assert said.split() == ["strong"]
 
 
-def test_a_host_that_is_killed_leaves_nothing_though_a_fork_of_it_lives(
+def test_a_killed_host_leaves_no_process_even_if_a_fork_of_it_lives(
     begun: Callable[..., subprocess.Popen[str]],
 ) -> None:
     """The fork holds the sockets open; the supervisor sees that its parent is another now."""
@@ -273,7 +273,7 @@ def test_a_host_that_is_killed_leaves_nothing_though_a_fork_of_it_lives(
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root has what is taken from it")
 @pytest.mark.parametrize("lost", [1, 7], ids=["CAP_DAC_OVERRIDE", "CAP_SETUID"])
-def test_root_without_its_powers_is_not_called_strong(lost: int, host: Host) -> None:
+def test_root_without_capabilities_is_not_at_level_strong(lost: int, host: Host) -> None:
     by = (sys.executable, "-I", "-S", "-c", WITHOUT, str(lost))
     source = """
     with WorkerClient(torch=False) as worker:
@@ -288,7 +288,7 @@ def test_root_without_its_powers_is_not_called_strong(lost: int, host: Host) -> 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root has what is taken from it")
 @pytest.mark.parametrize("owner", [0, 1000], ids=["of root", "of somebody else"])
-def test_a_package_that_only_its_owner_can_read_is_a_lower_level_or_a_sentence(
+def test_a_package_that_only_its_owner_can_read_lowers_the_level_or_is_refused(
     owner: int, tmp_path: Path
 ) -> None:
     closed = tmp_path / "closed"
@@ -317,7 +317,9 @@ with WorkerClient(torch=False) as worker:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root's workers are somebody else")
-def test_a_temporary_folder_that_only_root_may_enter(host: Host, tmp_path: Path) -> None:
+def test_a_temporary_folder_that_only_root_may_enter_lowers_the_level(
+    host: Host, tmp_path: Path
+) -> None:
     tmp_path.chmod(0o700)
     said = host("""
         from grader.sandbox import config

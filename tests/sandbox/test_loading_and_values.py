@@ -92,7 +92,7 @@ MASKED, MATRIX = Opaque("numpy.ma.MaskedArray"), Opaque("numpy.matrix")
         ("class C: __module__ = 3\n" + DEF + "return C()", Opaque("3.C")),
     ],
 )  # fmt: skip
-def test_plain_values_arrive_and_of_others_only_the_type(
+def test_plain_values_arrive_and_only_the_type_of_others(
     worker: WorkerClient, source: str, expected: object
 ) -> None:
     if expected == Opaque("numpy.float128") and np.longdouble(0).itemsize != 16:
@@ -100,7 +100,7 @@ def test_plain_values_arrive_and_of_others_only_the_type(
     assert returned(worker, source) == expected
 
 
-def test_a_subclass_of_array_has_no_say(worker: WorkerClient) -> None:
+def test_methods_of_a_subclass_of_array_are_not_called(worker: WorkerClient) -> None:
     source = """\
 import numpy as np
 class A(np.ndarray):
@@ -121,7 +121,9 @@ def f(x):
 
 
 @pytest.mark.parametrize(("depth", "flat"), [(5, True), (30, False), (900, False)])
-def test_what_is_nested_too_deep_is_cut_off(worker: WorkerClient, depth: int, flat: bool) -> None:
+def test_values_that_are_nested_too_deep_are_cut_off(
+    worker: WorkerClient, depth: int, flat: bool
+) -> None:
     source = DEF + f"y = []\n    for _ in range({depth}): y = [y]\n    return y"
     found = returned(worker, source)
     levels = 0
@@ -145,7 +147,7 @@ def test_what_is_nested_too_deep_is_cut_off(worker: WorkerClient, depth: int, fl
         ("[1, 2, 3]", "f returned a list of 3, expected 2 results (y, z)"),
     ],
 )
-def test_results_that_cannot_be_used_are_the_programs_fault(
+def test_unusable_results_are_the_programs_fault(
     worker: WorkerClient, expression: str, said: str
 ) -> None:
     step = "y, z = f(x)" if said.endswith("(y, z)") else ""
@@ -175,7 +177,7 @@ def test_results_that_cannot_be_used_are_the_programs_fault(
         ("return f(x, x)", "TypeError", "f() takes 1 positional argument but 2 were given"),
     ],
 )  # fmt: skip
-def test_an_exception_arrives_as_its_type_text_and_own_frames(
+def test_an_exception_arrives_as_type_text_and_frames_of_the_program(
     worker: WorkerClient, raised: str, kind: str, message: str
 ) -> None:
     source = f"""\
@@ -211,7 +213,7 @@ def f(x):
     ],
     ids=["class", "list", "dict", "exit-code", "text", "type"],
 )
-def test_what_raises_when_it_is_looked_at_is_reported_as_raising(
+def test_a_result_that_raises_when_it_is_copied_is_reported_as_raising(
     worker: WorkerClient, source: str
 ) -> None:
     told = fault(worker, source)
@@ -220,7 +222,7 @@ def test_what_raises_when_it_is_looked_at_is_reported_as_raising(
     assert all(frame.line <= 6 for frame in told.raised.frames)
 
 
-def test_what_a_file_defines_is_told(worker: WorkerClient) -> None:
+def test_a_reply_lists_the_functions_of_a_file(worker: WorkerClient) -> None:
     source = b"g = 3\ndef h(): pass\nclass K: pass\n_hidden = h\nfrom os import getcwd\n"
     program = RemoteProgram(worker, "submission", [source])
     found = program.load(["f", "g", "h", "getcwd"])
@@ -245,7 +247,7 @@ def test_what_a_file_defines_is_told(worker: WorkerClient) -> None:
         b"def f(x): inspect.getsource(f); return x\n",
     ],
 )  # fmt: skip
-def test_any_right_way_to_write_a_file_works(worker: WorkerClient, source: bytes) -> None:
+def test_files_written_in_any_usual_way_work(worker: WorkerClient, source: bytes) -> None:
     program = RemoteProgram(worker, "submission", [source])
     assert program.load(["f"]).missing == ()
     assert run(program).values["y"].tolist() == [0, 1, 2]
@@ -261,7 +263,7 @@ def test_layers_share_one_namespace_and_leave_other_programs_alone(worker: Worke
     assert run(plain).values["y"].tolist() == [0, 1, 2]
 
 
-def test_a_driver_is_given_the_program(worker: WorkerClient) -> None:
+def test_a_driver_receives_the_program(worker: WorkerClient) -> None:
     driver = b"def twice(program, x, times=1):\n    return program.f(program.f(x)) * times\n"
     program = RemoteProgram(worker, "driven", [b"def f(x): return x + 1\n"], Support(driver))
     program.load(["f"])
@@ -278,7 +280,7 @@ def test_inputs_of_every_kind_reach_the_function(worker: WorkerClient) -> None:
     assert found.values["k"] == "['key', 'other']"
 
 
-def test_a_list_among_the_arguments_is_a_new_one_for_each_call(worker: WorkerClient) -> None:
+def test_a_list_argument_is_a_new_list_for_each_call(worker: WorkerClient) -> None:
     body = (
         "def f(many, *, more): many.append(9); x = many[0]; x += 1; return [repr(many), repr(more)]"
     )
@@ -291,7 +293,7 @@ def test_a_list_among_the_arguments_is_a_new_one_for_each_call(worker: WorkerCli
     assert found.changed == ((0, "x"),)
 
 
-def test_the_arguments_of_a_call_are_described_unless_they_are_assigned_anew() -> None:
+def test_arguments_are_described_unless_the_function_assigns_them() -> None:
     def called(x: Any, parts: Any, n: int, *, mixed: Any, other: Any) -> str:
         other = other + 1
         return describe_arguments(sys._getframe())

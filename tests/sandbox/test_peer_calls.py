@@ -37,7 +37,7 @@ def test_an_array_arrives_as_it_was(value: np.ndarray) -> None:
     assert found.flags.writeable
 
 
-def test_what_is_no_array_arrives_too() -> None:
+def test_other_values_than_arrays_arrive_too() -> None:
     given = [1, 2.5, "a", None, True, [1.0, [2.0]], {"k": (1, 2)}, np.float32(3)]
     said = received(
         PeerMessage("call", number=0, given=peer_calls.pack_arguments(given, {"key": 7}))
@@ -46,7 +46,7 @@ def test_what_is_no_array_arrives_too() -> None:
     assert [one.keyword for one in said.given][-1] == "key"
 
 
-def test_a_read_only_array_and_a_generator_stay_what_they_are() -> None:
+def test_read_only_arrays_and_generators_arrive_as_such() -> None:
     frozen = np.ones(3)
     frozen.flags.writeable = False
     rng = np.random.default_rng(7)
@@ -57,7 +57,7 @@ def test_a_read_only_array_and_a_generator_stay_what_they_are() -> None:
     assert again.normal() == rng.normal()
 
 
-def test_functions_cross_as_numbers_and_only_where_they_are_meant_to() -> None:
+def test_functions_are_sent_as_numbers_only_to_a_test() -> None:
     functions: list[object] = []
     packed = peer_calls.pack_arguments((len, 1.0, max), {}, functions)
     assert [one.function for one in packed] == [0, -1, 1]
@@ -66,7 +66,7 @@ def test_functions_cross_as_numbers_and_only_where_they_are_meant_to() -> None:
         peer_calls.pack_arguments((len,), {})
 
 
-def test_more_than_may_cross_is_refused() -> None:
+def test_arguments_that_are_too_large_are_refused() -> None:
     with pytest.raises(ValueError, match="1,048,576 bytes of arrays, found 1,048,584"):
         peer_calls.pack_arguments((np.zeros((1 << 17) + 1),), {})
     with pytest.raises(TypeError, match="one of object"):
@@ -74,6 +74,6 @@ def test_more_than_may_cross_is_refused() -> None:
 
 
 @pytest.mark.parametrize("state", [None, [], {"bit_generator": "PCG64"}, {"state": {"state": -1}}])
-def test_what_is_no_state_of_a_generator_is_refused(state: object) -> None:
+def test_a_false_state_of_a_generator_is_refused(state: object) -> None:
     with pytest.raises((TypeError, ValueError, KeyError)):
         peer_calls.unpack_value(PassedValue(state, generator=True))

@@ -33,7 +33,7 @@ DEF = "def f(x):\n    "
         (f"import os\n{DEF}os.closerange(3, 64)\n    return 1", "exit status 70"),
     ],
 )
-def test_a_process_that_ends_says_how_and_is_asked_no_more(
+def test_the_end_of_a_process_is_described_and_later_requests_fail(
     source: str, how: str, lend: Lend
 ) -> None:
     with started(zygote=lend(torch=False)) as worker:
@@ -60,7 +60,7 @@ def test_a_process_that_ends_says_how_and_is_asked_no_more(
         f"import sys\n{DEF}sys.setrecursionlimit(10**6)\n    return x",
     ],
 )
-def test_odd_manners_do_no_harm(source: str, lend: Lend) -> None:
+def test_odd_behavior_does_no_harm(source: str, lend: Lend) -> None:
     with started(zygote=lend(torch=False)) as worker:
         outcome = run(load(worker, source))
         assert outcome.values["y"].tolist() == [0, 1, 2]
@@ -81,7 +81,7 @@ BURNS = (
 )
 
 
-def test_what_a_program_goes_on_doing_is_stopped_while_another_is_asked() -> None:
+def test_threads_of_a_program_are_watched_during_requests_to_another() -> None:
     with WorkerClient(torch=False) as theirs, WorkerClient(torch=False) as ours:
         filling, other = load(theirs, FILLS), load(ours, BURNS)
         run(filling)
@@ -120,7 +120,7 @@ def f(x):
 @pytest.mark.skipif(sys.platform != "linux", reason="watches processes as Linux does")
 @pytest.mark.parametrize("forked", [False, True], ids=["cold", "forked"])
 @pytest.mark.usefixtures("no_filter")
-def test_what_a_program_starts_ends_with_it_where_it_can_start_something(forked: bool) -> None:
+def test_processes_that_a_program_starts_end_with_it(forked: bool) -> None:
     with contextlib.ExitStack() as stack:
         zygote = stack.enter_context(Zygote(torch=False)) if forked else None
         worker = stack.enter_context(WorkerClient(torch=False, zygote=zygote))
