@@ -224,7 +224,7 @@ def _worker_of_program(name: str) -> str:
 
 def _is_nearly_used_up(worker: WorkerClient) -> bool:
     """Return True if a worker is too near to its limits for another grade."""
-    memory_bytes = worker.occupied_bytes() or 0
+    memory_bytes = worker.resident_bytes() or 0
     if memory_bytes > MAX_BANK_MEMORY_BYTES[worker.torch]:
         return True
     return (worker.cpu_nanoseconds() or 0) > MAX_BANK_CPU_NANOSECONDS

@@ -584,7 +584,7 @@ class WorkerClient(Closeable):
         written = process_usage.written_bytes(self.pid)
         if written is not None and written - self._written_before > MAX_WRITTEN_BYTES:
             raise LimitExceeded(f"wrote more than {MAX_WRITTEN_BYTES >> 20} MB to files")
-        resident = process_usage.resident_bytes(self.pid)
+        resident = self.resident_bytes()
         max_resident = MAX_MEMORY_BYTES[self.torch]
         if resident is not None and resident > max_resident:
             raise LimitExceeded(f"took more than {max_resident >> 20:,} MB of memory")
@@ -633,10 +633,10 @@ class WorkerClient(Closeable):
             return None
         return process_usage.cpu_nanoseconds(self.pid)
 
-    def occupied_bytes(self) -> int | None:
-        """Return its bytes of memory and files, read from outside; None if unknown."""
+    def resident_bytes(self) -> int | None:
+        """Return its bytes of memory, read from outside; None if unknown."""
         _ = self.isolation  # wait until it has started
-        return process_usage.occupied_bytes(self.pid, self.scratch)
+        return process_usage.resident_bytes(self.pid)
 
     def close(self) -> None:
         """Kill the process with all that it started; does nothing in a fork of the judge."""

@@ -14,8 +14,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from grader.sandbox.scratch_folder import file_sizes
-
 HAS_PROC = Path("/proc/self/statm").exists()
 
 
@@ -69,23 +67,6 @@ def written_bytes(pid: int) -> int | None:
             counters[name] = int(value)
         # `wchar` counts system calls.  Only `write_bytes` counts writes through mapped pages.
         return max(counters["wchar:"], counters["write_bytes:"])
-    return None
-
-
-def occupied_bytes(pid: int, scratch: str) -> int | None:
-    """Return the bytes that a process holds in memory, in swap and in its scratch folder.
-
-    Memory includes the pages of files.
-    """
-    with suppress(OSError, ValueError, LookupError):
-        # Exact, unlike `statm`, which may lag behind by megabytes on machines with many cores.
-        _, *lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
-        sizes = {}
-        for line in lines:
-            name, kilobytes, *_ = line.split()
-            sizes[name] = 1024 * int(kilobytes)
-        files = sum(file_sizes(scratch, on_error=lambda _: None))
-        return sizes["Rss:"] + sizes["Swap:"] + files
     return None
 
 

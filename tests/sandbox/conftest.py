@@ -1,4 +1,4 @@
-"""A fixture of the tests of workers: processes that run on an imitated machine."""
+"""A fixture that imitates another machine for worker processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.sandbox import config
 
 @pytest.fixture
 def beginning_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], None]:
-    """Return a function that makes all processes of ours begin with a line of code."""
+    """Return a function that makes every process of drill start with a line of code."""
 
     def begin(line: str) -> None:
         source = config.BOOT.read_text(encoding="utf-8")

@@ -49,7 +49,7 @@ def given(**values: Any) -> dict[str, Mapping[str, Any]]:
 
 
 class Connected(WorkerClient):
-    """The judge's end of a channel without a process of the judge."""
+    """A client whose channel leads to a test instead of a worker process."""
 
     pid = -1
 

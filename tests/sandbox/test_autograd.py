@@ -1,4 +1,4 @@
-"""Bytes and FLOPs of autograd graphs, held against counts made by hand.
+"""Bytes and FLOPs of autograd graphs equal counts made by hand.
 
 One worker with torch serves the whole file: starting it takes longer than all of its tests.
 """
@@ -172,14 +172,14 @@ QUANTITIES: dict[str, dict[str, int | str]] = {
 
 @pytest.fixture(scope="module")
 def program(lend: Lend) -> Iterator[RemoteProgram]:
-    """Give the one program of this file."""
+    """Return the program of this file, loaded in a worker."""
     with started(torch=True, zygote=lend(torch=True)) as worker:
         yield load(worker, SOURCE, seconds=60)
 
 
 @pytest.fixture(scope="module")
 def worker(program: RemoteProgram) -> WorkerClient:
-    """Give the worker behind it."""
+    """Return the worker of the program."""
     return program.worker
 
 
@@ -196,7 +196,7 @@ INPUTS = {"x": tensor(ROWS, WIDTH), "w": tensor(WIDTH, OUT)}
 
 
 def measure(program: RemoteProgram, quantity: str, *texts: str, **more: Any) -> Measured:
-    """Measure a run, which from its second call on is repeated to the byte."""
+    """Measure a run; from the second time on, every measurement is equal."""
     wanted = steps(*texts)
     needed = {n: INPUTS[n] for n in {r for s in wanted for r in s.names_read} & INPUTS.keys()}
     given = more.pop("inputs", {}) | {n: v for n, v in needed.items() if n not in more}
@@ -211,7 +211,7 @@ def _step(error: ProgramError) -> str:
 
 
 def run(program: RemoteProgram, *texts: str, want: str = "y", inputs: Any = None) -> Outcome:
-    """Run steps and return what came of them."""
+    """Run steps and return their results."""
     return program.run(steps(*texts), inputs or {"x": INPUTS["x"]}, want.split())
 
 

@@ -1,4 +1,4 @@
-"""The judge's end of the channel: any bytes end in a reply or in a `WorkerError`."""
+"""The judge's end of the channel: any bytes lead to a reply or a `WorkerError`."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_bytes_before_a_request_are_refused(early: bytes) -> None:
 
 
 def test_a_worker_that_keeps_printing_is_still_watched() -> None:
-    """Endless output must not postpone the checks that are made while there is none."""
+    """Endless output must not postpone the checks of resources."""
     ours, theirs = socket.socketpair()
     readable, writable = os.pipe()
     os.write(writable, b"x")  # there is always something to read in it

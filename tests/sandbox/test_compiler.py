@@ -1,4 +1,4 @@
-"""Torch's compiler is imported for who needs it, and no call of a program pays for it."""
+"""Torch's compiler is imported for programs that need it, and no call is charged for that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a submission does to its process, the judge gets an exception, and nothing stays.
+"""The judge gets an exception, and nothing stays, even if a submission abuses its process.
 
 Every test has a worker of its own; `started` checks that process and scratch folder are gone.
 """
@@ -96,7 +96,7 @@ def test_threads_of_a_program_are_watched_during_requests_to_another() -> None:
 
 @pytest.fixture
 def no_filter(beginning_with: Callable[[str], None]) -> None:
-    """Workers whose system calls are not filtered, as where there is no such thing."""
+    """Yield workers without a filter of system calls, as on an unknown machine."""
     beginning_with("from worker.walls import seccomp; seccomp.apply = lambda **_: 'left out'")
 
 

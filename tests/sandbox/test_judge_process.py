@@ -1,4 +1,4 @@
-"""Grading leaves its host as it was: its children, its signals, its powers, whoever calls.
+"""Grading leaves its host as it was: children, signals and capabilities.
 
 Every host here is a process of its own, which says what it saw; `PRELUDE` is what they share.
 """
@@ -67,7 +67,7 @@ Host = Callable[..., str]
 
 @pytest.fixture
 def begun(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
-    """Start a host, of a text after `PRELUDE`; `by` begins a command that ends in running it."""
+    """Start a host that runs `PRELUDE` and a text; the command `by` may run it."""
 
     def begin(source: str, by: Sequence[str] = ()) -> subprocess.Popen[str]:
         script = tmp_path / "host.py"
@@ -82,7 +82,7 @@ def begun(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
 
 @pytest.fixture
 def host(begun: Callable[..., subprocess.Popen[str]], tmp_path: Path) -> Host:
-    """Run a host to its end and give what it printed; nothing may be left of it."""
+    """Run a host to its end and return its output; no process or folder may be left."""
 
     def run(source: str, by: Sequence[str] = ()) -> str:
         process = begun(source, by)
@@ -114,7 +114,7 @@ def test_a_grade_leaves_its_host_as_it_was_but_closes_the_memory_of_the_command_
 
 
 def test_children_of_the_host_survive_and_keep_their_status(host: Host) -> None:
-    """Of every kind: plain, in a session of its own, forked twice, and ended meanwhile."""
+    """The children are plain, in their own session, forked twice, or end during the grade."""
     host(
         """
         wait = [sys.executable, "-c", "import sys; sys.stdin.read(); sys.exit(7)"]
@@ -174,7 +174,7 @@ def test_several_threads_can_grade_at_once(host: Host) -> None:
 
 
 def test_a_notebook_and_a_thread_that_ends_can_grade(host: Host) -> None:
-    """A worker made in a thread outlives it; a running loop and its own children are left alone."""
+    """A worker outlives its thread; the notebook's loop and children are left alone."""
     host(
         """
         import asyncio
@@ -209,7 +209,7 @@ def test_a_notebook_and_a_thread_that_ends_can_grade(host: Host) -> None:
 
 
 def test_a_forked_pool_can_grade_after_its_parent_graded(host: Host) -> None:
-    """A fork cannot use its parent's workers, and does not end them."""
+    """A fork can neither use nor end its parent's workers."""
     said = host(
         """
         import multiprocessing
@@ -248,7 +248,7 @@ def test_a_forked_pool_can_grade_after_its_parent_graded(host: Host) -> None:
 def test_a_killed_host_leaves_no_process_even_if_a_fork_of_it_lives(
     begun: Callable[..., subprocess.Popen[str]],
 ) -> None:
-    """The fork holds the sockets open; the supervisor sees that its parent is another now."""
+    """The fork keeps the sockets open, so the supervisor has to notice its new parent."""
     source = """
     zygote = Zygote(torch=False)
     worker = WorkerClient(torch=False, zygote=zygote)

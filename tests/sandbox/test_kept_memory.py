@@ -1,4 +1,4 @@
-"""What a run keeps: all of its data, each allocation once; by name inputs and results alone."""
+"""The memory that a run keeps: each allocation counts once, and copies of inputs have names."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ X = np.arange(12.0).reshape(3, 4) + 0.1
 
 @pytest.fixture(scope="module")
 def program(lend: Lend) -> Iterator[RemoteProgram]:
-    """Give the one program of this file."""
+    """Yield the program of this file, loaded in a worker."""
     with started(zygote=lend(torch=False)) as worker:
         yield load(worker, SOURCE)
 
 
 def kept(program: RemoteProgram, how: str, x: Any = X) -> tuple[str, ...]:
-    """What the program keeps in ctx."""
+    """Return the names of the arrays that the program keeps in ctx."""
     return program.measure("state", steps("y, ctx = f(x, how)"), given(x=x, how=how), of="ctx").kept
 
 
@@ -162,7 +162,7 @@ def f(x, how): return Keeps.apply(x, how)
 
 @pytest.fixture(scope="module")
 def torch_program(lend: Lend) -> Iterator[RemoteProgram]:
-    """Give a program of torch."""
+    """Yield a program with torch, loaded in a worker."""
     pytest.importorskip("torch")
     with started(torch=True, zygote=lend(torch=True)) as worker:
         yield load(worker, TORCH, seconds=60)

@@ -1,4 +1,4 @@
-"""Layouts: the values stay, and the strides are those that the name claims."""
+"""Layouts change the strides of an input, and never its values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ARRAYS = st.sampled_from(DTYPES).flatmap(
 
 
 def made(array: Array, layout: str) -> Array:
-    """Make one input as a worker does."""
+    """Build one input as a worker does."""
     built = layouts.build_input(WireInput(array, layout))
     assert isinstance(built, np.ndarray)
     return built

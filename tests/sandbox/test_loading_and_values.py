@@ -1,4 +1,4 @@
-"""What a function may return or raise, however odd, and what the judge gets to see of it."""
+"""Odd files, results and exceptions, and what the judge receives."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ DEF = "import numpy as np\ndef f(x):\n    "
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[WorkerClient]:
-    """Give one worker to all: nothing here may break it."""
+    """Yield one worker for all tests, none of which may break it."""
     with started() as one:
         yield one
         assert one.ask({"op": "reportisolation"})["ok"]
 
 
 def returned(worker: WorkerClient, source: str) -> Any:
-    """Return what the judge gets for the result of the source's `f`."""
+    """Return the value that the judge receives for the result of `f`."""
     return run(load(worker, source)).values["y"]
 
 
 def fault(worker: WorkerClient, source: str, *texts: str) -> ProgramError:
-    """Return the error that the judge gets."""
+    """Return the error that the judge receives."""
     with pytest.raises(ProgramError) as told:
         run(load(worker, source), *texts)
     return told.value

@@ -1,4 +1,4 @@
-"""Workers on machines unlike the one this was written on: faked as far as one machine can."""
+"""Workers on other machines, imitated as far as one machine can."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ LIBRARIES = 5_000
 
 
 @pytest.fixture
-def cards(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
-    """Give a list for the cards that this machine pretends to have."""
+def gpus(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
+    """Return a list for the GPUs that this machine pretends to have."""
     found: list[Path] = []
     monkeypatch.setattr(config, "_device", "auto")
     monkeypatch.setattr(Path, "glob", lambda _, __: found)
@@ -36,19 +36,19 @@ def cards(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
     config._existing_cuda_files.cache_clear()
 
 
-def test_a_gpu_is_used_if_there_is_one(cards: list[Path]) -> None:
+def test_a_gpu_is_used_if_there_is_one(gpus: list[Path]) -> None:
     with pytest.raises(UsageError, match="expected a device of NVIDIA's, found none in /dev"):
         config.choose_device("cuda")
     with pytest.raises(UsageError, match="expected auto, cpu or cuda, found gpu"):
         config.choose_device("gpu")
-    cards.append(Path("/dev/nvidia0"))
+    gpus.append(Path("/dev/nvidia0"))
     config._existing_cuda_files.cache_clear()
     config.choose_device("cuda")
     assert "/dev/nvidia0" in config.cuda_device_files()
 
 
-def test_the_option_cpu_leaves_a_gpu_alone(cards: list[Path]) -> None:
-    cards.append(Path("/dev/nvidia0"))
+def test_the_option_cpu_leaves_a_gpu_alone(gpus: list[Path]) -> None:
+    gpus.append(Path("/dev/nvidia0"))
     assert "/dev/nvidia0" in config.cuda_device_files()
     config.choose_device("cpu")
     assert config.cuda_device_files() == ()
@@ -58,7 +58,7 @@ def test_the_option_cpu_leaves_a_gpu_alone(cards: list[Path]) -> None:
 
 
 def answered(*, zygote: Zygote | None) -> Isolation:
-    """What a worker says of itself that has run something."""
+    """Return the isolation of a worker that has run something."""
     with WorkerClient(torch=False, zygote=zygote) as worker:
         isolation = worker.isolation
         assert run(load(worker, "def f(x): return 1")).values["y"] == 1
@@ -79,7 +79,7 @@ def test_without_known_system_calls_grading_works_at_level_limited(
 
 
 def see_refused(message: str, *, forked: bool) -> None:
-    """See that a worker does not start, and says why."""
+    """Check that a worker does not start, and that the reason is shown."""
     with (
         Zygote(torch=False) if forked else contextlib.nullcontext() as zygote,
         WorkerClient(torch=False, zygote=zygote) as worker,
@@ -131,7 +131,7 @@ def test_a_library_that_cannot_be_imported_says_why(
 def test_a_system_with_thousands_of_libraries_in_one_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each is granted by name where packages lie between them; no argument may be so long."""
+    """Libraries next to packages are granted one by one: too many for an argument of a command."""
     flat = [tmp_path / f"libsomething-of-this-system-{n}.so.{n}.0.0" for n in range(LIBRARIES)]
     for library in flat:
         library.touch()
@@ -144,7 +144,7 @@ def test_a_system_with_thousands_of_libraries_in_one_folder(
 
 
 def test_without_safe_forks_a_worker_starts_in_a_new_interpreter(tmp_path: Path) -> None:
-    """As the supervisor has it done on systems other than Linux."""
+    """The supervisor does that on systems other than Linux."""
     made = ScratchFolder()
     ours, theirs = socket.socketpair()
     with ours, (tmp_path / "log").open("wb") as log:

@@ -1,4 +1,4 @@
-"""Values on their way between two programs."""
+"""Values that one program passes to another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.sandbox.running import sent
 
 
 def received(said: PeerMessage) -> PeerMessage:
-    """What arrives of it."""
+    """Return a message after it was sent."""
     found: PeerMessage = protocol.build_message(PeerMessage, sent(wire.message_fields(said)))
     return found
 

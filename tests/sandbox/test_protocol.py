@@ -1,4 +1,4 @@
-"""Messages as plain data: they arrive as they were sent, and other data is refused."""
+"""Messages arrive as they were sent, and other data is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program in a worker, asked for everything; and replies that it forged.
+"""All requests to a program in a worker, and forged replies.
 
 That no forged reply makes the judge fail is tried in `tests/attacks`.
 """

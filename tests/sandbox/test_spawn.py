@@ -1,4 +1,4 @@
-"""A forked worker works and ends as one that was started afresh."""
+"""A forked worker works and ends like one that was started afresh."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run notices besides its results: inputs changed, results changed later, memory shared."""
+"""Side effects that a run reports: changed inputs, results changed later, shared memory."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ TWO = ("y = f(x)", "z = g(x, y)")
 
 
 def program(**functions: Any) -> LoadedProgram:
-    """Return a program of functions of ours, as a worker holds one."""
+    """Return a loaded program with these functions."""
     module = types.ModuleType("submission")
     module.__dict__.update(functions)
     return LoadedProgram(module, None, "submission.py")
 
 
 def plain(**inputs: Any) -> WireInputs:
-    """Return inputs in the plainest layout."""
+    """Return contiguous inputs."""
     return {n: WireInput(v) for n, v in inputs.items()}
 
 
@@ -53,7 +53,7 @@ def bump(x: Any) -> Any:
 
 
 def drop(x: Any, _: Any) -> Any:
-    """Take one off the caller's array and return a copy."""
+    """Subtract one from the caller's array and return a copy."""
     x -= 1
     return np.array(x)
 

@@ -1,4 +1,4 @@
-"""Each wall by itself: what the filter says of every call, what a missing wall shows."""
+"""Each wall alone: the verdict of the filter on every call, and the signs of a missing wall."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ machines = pytest.mark.parametrize("machine", MACHINES)
 
 
 def answer(program: bytes, architecture: int, number: int, *arguments: int) -> str | int:
-    """What the kernel does about a call: interpret the filter as it does.
+    """Return the kernel's decision on a call, by interpreting the filter as the kernel does.
 
     Source: Documentation/networking/filter.rst and <linux/seccomp.h> of Linux.
     """
@@ -78,7 +78,7 @@ def _action(value: int) -> str | int:
 
 
 class Filter:
-    """A machine's filter, asked by the names of calls."""
+    """The filter of a machine; calls are named, and get its decision."""
 
     def __init__(self, machine: str, *, devices: bool = False) -> None:
         """Build it for a process with the id `PID`."""
@@ -208,7 +208,7 @@ def test_jumps_stay_inside_the_program_and_every_path_ends(machine: str) -> None
 
 
 def headers(machine: str) -> dict[str, int]:
-    """Numbers of calls in this system's headers; empty where there are none."""
+    """Return the numbers of calls in this system's headers; empty if it has no headers."""
     if machine == "x86_64":
         paths = [
             *Path("/usr/include").glob("*/asm/unistd_64.h"),
@@ -226,7 +226,7 @@ def headers(machine: str) -> dict[str, int]:
 
 @machines
 def test_numbers_equal_the_headers_of_this_system(machine: str) -> None:
-    """And what is refused on one machine is refused on the other, where it has such a call."""
+    """Calls that one machine refuses are refused on the other, if it has them."""
     known, (_, numbers) = headers(machine), MACHINES[machine]
     if not known:
         pytest.skip("there are no kernel headers here")
@@ -339,7 +339,7 @@ def test_the_level_follows_from_the_refused_acts() -> None:
 
 @LINUX
 def test_acts_that_are_not_refused_are_done_and_harm_nothing(tmp_path: Path) -> None:
-    """In a process without walls nearly everything can be done, and the file is as it was."""
+    """In a process without walls nearly every act succeeds, and the file stays as it was."""
     private = tmp_path / "private"
     private.write_text("as it was", encoding="utf-8")
     script = f"""\

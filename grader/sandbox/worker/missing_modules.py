@@ -39,7 +39,7 @@ class MissingModule(types.ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         if name == "tqdm":
-            return _progress_bar
+            return lambda items=(), *_, **__: items
         if name == "trange":
             return range
         if name in _RESULT_COUNTS:
@@ -51,11 +51,6 @@ class MissingModule(types.ModuleType):
 
     def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type, ...]:
         return ()
-
-
-def _progress_bar(items: Any = (), *_: Any, **__: Any) -> Any:  # noqa: ANN401 any items
-    """Return the items without a progress bar."""
-    return items
 
 
 def _root(name: str | None) -> str:
