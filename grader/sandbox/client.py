@@ -18,7 +18,7 @@ import socket
 import threading
 import time
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,7 @@ from grader.sandbox import (
 from grader.sandbox.scratch_folder import ScratchFolder
 from grader.sandbox.worker import control, wire
 from grader.sandbox.worker.limits import MAX_META_BYTES
+from grader.sandbox.worker.protocol import IsolationReport
 from grader.sandbox.worker.walls.canary import ACTS, DONE
 
 WATCH_SECONDS = 0.05  # between two looks at a worker's resources
@@ -155,12 +156,8 @@ class _Stopwatch:
         return (process_usage.own_queued_seconds() or self._queued_before) - self._queued_before
 
 
-@dataclass(frozen=True, slots=True)
-class Isolation:
+class Isolation(IsolationReport):
     """The acts that a worker tried before it ran a submission, and their results."""
-
-    acts: Mapping[str, str]  # "refused", "done", or "absent": the system does not have it
-    missing: Sequence[str] = ()  # why walls are missing
 
     @property
     def level(self) -> str:

@@ -189,8 +189,8 @@ class Call(NamedTuple):
 class IsolationReport(NamedTuple):
     """Result of each act (see `walls.canary`), and why walls are missing."""
 
-    acts: dict[str, str]
-    missing: NameTuple  # sentences
+    acts: dict[str, str]  # "refused", "done", or "absent": the system does not have it
+    missing: NameTuple = ()  # sentences
 
 
 class WireException(NamedTuple):
