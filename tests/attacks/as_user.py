@@ -1,4 +1,4 @@
-"""Run the attacks as an ordinary user, also where this is root: `python -m tests.attacks.as_user`.
+"""Run the attacks as an ordinary user, even if root asks: `python -m tests.attacks.as_user`.
 
 Root's workers are another user than the judge, which by itself stops much of what the walls are
 for; an ordinary user's are not.  Where root's interpreter or checkout is closed to others (a
@@ -25,7 +25,7 @@ AS_USER = (  # of util-linux; everything is given up for good, but reading
 
 
 def main(arguments: list[str]) -> int:
-    """Run pytest on the attacks, or on what the arguments name, and return its status."""
+    """Run pytest on the attacks, or on its arguments if there are any, and return its status."""
     names = arguments or ["-m", "not same_for_every_user", str(Path(__file__).parent)]
     root = os.getuid() == 0
     with tempfile.TemporaryDirectory(prefix="attacks-") as folder:

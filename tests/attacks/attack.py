@@ -45,7 +45,7 @@ def call(x86, aarch64, *arguments):
 
 
 def attempt(name, act, *arguments, also=()):
-    """Say whether an act was done, refused, or failed for a reason that proves nothing."""
+    """Print if an act was done, refused, or failed for a reason that proves nothing."""
     try:
         result = act(*arguments)
     except OSError as error:
@@ -74,7 +74,7 @@ def centre(x, w, _done=[]):
 
 @dataclass(frozen=True)
 class Attack:
-    """What is tried, and the verdict it must get."""
+    """The program of an attack, and the verdict that it must get."""
 
     name: str
     tries: str
@@ -102,7 +102,7 @@ class Attack:
 
 @functools.cache
 def question(question_id: str = "deviations") -> Question:
-    """A question of the miniature bank, without its check of speed."""
+    """Return a question of the miniature bank, without its check of speed."""
     found = bank.load([MINI], question_id)
     checks = [c for c in found.spec.checks if c.kind != "performance"]
     return with_checks(found, checks)

@@ -1,4 +1,4 @@
-"""Zygotes that are used again, victims, and the level that the attacks were up against."""
+"""Zygotes and victims that tests share, and the level of isolation for the summary."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from tests.harness import Lend
 
 @pytest.fixture(scope="package")
 def numpy_zygote(lend: Lend) -> Zygote:
-    """A process with numpy that forks workers; one that came later would look like a trace."""
+    """Return a zygote with numpy; if it started later, it would look like a trace."""
     return cast("Zygote", lend(torch=False))
 
 
 @pytest.fixture(scope="package")
 def in_session(numpy_zygote: Zygote) -> Iterator[Graded]:
-    """Sessions in which one submission follows another, in workers that are forked."""
+    """Yield a function that grades one submission after another in forked workers."""
     with one_session(numpy_zygote) as graded:
         yield graded
 
 
 @pytest.fixture(scope="package")
 def torch_zygote(lend: Lend) -> Zygote:
-    """A process with torch that forks workers."""
+    """Return a zygote with torch."""
     return cast("Zygote", lend(torch=True))
 
 
 @pytest.fixture
 def victims() -> Iterator[Victims]:
-    """Files, a journal and programs to be harmed."""
+    """Yield files, a journal and programs that attacks try to harm."""
     made = Victims()
     yield made
     made.close()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say what the attacks were up against."""
+    """Print the level of isolation after the tests."""
     terminalreporter.write_line(f"attacks as uid {os.getuid()}: {level_here()}")

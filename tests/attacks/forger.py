@@ -1,4 +1,4 @@
-"""Plant what a driver and functions returned in other grades below a wrong program.
+"""Add results recorded in other grades to a wrong program.
 
 A driver is executed in the process of a submission, after it.  So the text that is planted replaces
 `exec`: once a driver is there, its functions, and those of the submission, answer with what the
@@ -86,7 +86,7 @@ def _form(value):
 
 
 def _mixed(mine, first, second):
-    """Return a result with what was recorded twice alike in its place."""
+    """Return a result in which recorded parts replace its own, if both records agree."""
     if _pickle.dumps(_exact(first)) == _pickle.dumps(_exact(second)):
         return _back(first)
     every = mine, first, second
@@ -135,7 +135,7 @@ _builtins.exec = _hooked
 def forgery(
     session: GradingSession, starter: bytes, seeds: tuple[int, int], *, whole: bool
 ) -> bytes:
-    """Return a wrong program with what the reference gave on two seeds planted below it.
+    """Return a wrong program followed by the results of the reference on two seeds.
 
     Args:
         session: of the question.
@@ -160,7 +160,7 @@ def forgery(
 
 
 def _calls(session: GradingSession, seed: int) -> Iterator[Call]:
-    """Give every call that the steps of all checks make of the reference, on one seed."""
+    """Yield every call of the reference in the steps of all checks, on one seed."""
     question = session.question
     program = steps.execute_program("recorded", _load(session))
     if question.spec.needs_torch:
@@ -201,7 +201,7 @@ def _load(session: GradingSession) -> protocol.Load:
 
 
 def _has_objects(value: Any) -> bool:
-    """Return True if a value holds something that is no plain data."""
+    """Return True if a value contains anything but plain data."""
     if isinstance(value, (list, tuple)):
         return any(map(_has_objects, value))
     if isinstance(value, dict):
@@ -210,7 +210,7 @@ def _has_objects(value: Any) -> bool:
 
 
 def _sendable(value: Any) -> Any:
-    """Return a value without classes of the grader's."""
+    """Return a value without classes of drill."""
     if isinstance(value, Tensor):
         return "tensor", value.values, value.dtype
     if isinstance(value, (list, tuple)):
@@ -221,7 +221,7 @@ def _sendable(value: Any) -> Any:
 
 
 def _form(value: Any) -> Any:
-    """Return what is known of an argument that differs from seed to seed."""
+    """Return the form of an argument whose values differ between seeds."""
     value = _sendable(value)
     if isinstance(value, (list, tuple)):
         return [_form(entry) for entry in value]

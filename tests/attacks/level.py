@@ -12,7 +12,7 @@ from grader.sandbox.worker.walls import landlock, seccomp
 
 @functools.cache
 def level_here() -> str:
-    """The level of a worker, and what is open where that is not `strong`."""
+    """Return the level of a worker, and the acts that succeeded if it is not `strong`."""
     with WorkerClient(torch=False) as worker:
         isolation = worker.isolation
     if isolation.level == STRONG:
@@ -21,5 +21,5 @@ def level_here() -> str:
 
 
 def could_be_strong() -> bool:
-    """Whether the kernel has Landlock, and its system calls are known."""
+    """Return True if the kernel has Landlock and its system calls are known."""
     return sys.platform == "linux" and landlock.version() > 0 and seccomp.supported()

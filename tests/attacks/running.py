@@ -1,4 +1,4 @@
-"""Grade an attack in workers that start afresh or are forked, and see what is said and left."""
+"""Grade attacks in workers that start afresh or are forked, and collect reports and traces."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from grader.sandbox.worker_pool import WorkerPool
 Graded = Callable[..., tuple[Report, str]]
 
 
-class Around(WorkerPool):
-    """The workers of a session whose submissions run in given ones."""
+class PoolWithGivenWorker(WorkerPool):
+    """The workers of a session; its submissions run in workers of the test."""
 
     def __init__(self, zygote: Zygote, *, torch: bool = False) -> None:
-        """Take the others from a zygote that is used again."""
-        self.torch, self.further = torch, ()
+        """Fork the other workers from a shared zygote."""
+        self.torch = torch
         self._zygote = zygote
         self._early = {}
         self._stack = contextlib.ExitStack()
@@ -33,15 +33,15 @@ class Around(WorkerPool):
 
 @contextlib.contextmanager
 def one_session(zygote: Zygote, *, torch: bool = False) -> Iterator[Graded]:
-    """Give what grades a submission, ends its worker, and returns the report and what was printed.
+    """Yield a function that grades a submission and returns the report and the output.
 
-    All submissions of a question are graded in one session; one that races with the judge needs a
-    session of its own, in which the reference takes time.  The zygote forks the workers of the
-    bank, and a submission's unless that is to start cold.  A function may have its way with a
-    submission's worker before it is asked anything.
+    All submissions of a question are graded in one session.  A submission that races with the judge
+    needs another session, in which the reference takes time.  The zygote forks the workers of the
+    bank, and the submission's worker unless it starts cold.  `meddle` may change a submission's
+    worker before the first request.
     """
     with contextlib.ExitStack() as stack:
-        opened: dict[str, tuple[GradingSession, Around]] = {}
+        opened: dict[str, tuple[GradingSession, PoolWithGivenWorker]] = {}
 
         def again(
             question: Question,
@@ -52,7 +52,7 @@ def one_session(zygote: Zygote, *, torch: bool = False) -> Iterator[Graded]:
             meddle: Callable[[WorkerClient], None] = lambda _: None,
         ) -> tuple[Report, str]:
             if question.id not in opened:
-                workers = Around(zygote, torch=torch)
+                workers = PoolWithGivenWorker(zygote, torch=torch)
                 session = stack.enter_context(GradingSession(question, workers=workers))
                 opened[question.id] = session, workers
             session, workers = opened[question.id]
@@ -67,7 +67,7 @@ def one_session(zygote: Zygote, *, torch: bool = False) -> Iterator[Graded]:
 
 
 def said(report: Report) -> str:
-    """All that a report says, in lines."""
+    """Return all texts of a report, one a line."""
     lines = [report.message]
     for check in report.checks:
         lines.append(f"{check.id} {check.verdict}: {check.message}")

@@ -44,7 +44,7 @@ def test_all_walls_are_up() -> None:
 
 @pytest.fixture(scope="module")
 def session(in_session: Graded) -> Graded:
-    """A session in which something was wrong before: all that it will keep is there."""
+    """Yield a session after one failing grade, so that it has all that it will keep."""
     wrong = Attack("wrong", "gives zeros", "def centre(x, w):\n    return x * 0, (x, w)")
     assert in_session(question(), wrong.text({}))[0].verdict in wrong.verdicts
     return in_session
@@ -82,5 +82,5 @@ def test_an_attack_gets_its_verdict_and_leaves_no_trace(
 
 
 def peak() -> int:
-    """The most memory that the judge has taken so far, in kilobytes."""
+    """Return the highest memory use of the judge so far, in kilobytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

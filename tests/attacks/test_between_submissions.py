@@ -1,4 +1,4 @@
-"""What one submission leaves in memory, no later fork of the same process finds."""
+"""No fork of a zygote finds what an earlier submission left in memory."""
 
 from __future__ import annotations
 

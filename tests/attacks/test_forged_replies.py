@@ -1,4 +1,4 @@
-"""Whatever a worker answers that has been turned against the judge, the judge ends with a report.
+"""The judge ends with a report, even if a hostile worker changes its replies.
 
 Replies of a real worker, with parts taken away, repeated or replaced by odd ones: nothing of it may
 raise in the judge, and all of it must be a report that can be stored and shown.
@@ -45,7 +45,7 @@ ODD: tuple[Any, ...] = (
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a tree."""
+    """Yield every place in a tree."""
     yield path
     items: Any = ()
     if isinstance(value, dict):
@@ -57,7 +57,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def forged(reply: dict[str, Any], rng: random.Random) -> Any:
-    """A reply with one to three places changed."""
+    """Return a reply with one to three changed places."""
     reply = _listed(reply)
     for _ in range(rng.randint(1, 3)):
         path = rng.choice(list(places(reply)))
@@ -88,7 +88,7 @@ def _odd(rng: random.Random) -> Any:
 
 
 def _listed(value: Any) -> Any:
-    """A copy in which everything can be changed."""
+    """Return a copy of which every part can be changed."""
     if isinstance(value, dict):
         return {k: _listed(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
@@ -97,7 +97,7 @@ def _listed(value: Any) -> Any:
 
 
 def lying(worker: WorkerClient, rng: random.Random, chance: float) -> None:
-    """Have a worker's answers changed on their way, as if its process had sent others."""
+    """Change a worker's replies on their way, as if its process had sent others."""
     _ = worker.isolation  # asked before anything foreign runs
     exchange: Callable[..., dict[str, Any]] = worker.exchange
 

@@ -1,4 +1,4 @@
-"""What right solutions do, the walls let them do; what they may not do is said in a sentence."""
+"""The walls allow what right solutions do, and a sentence explains each refusal."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ REFUSED_TORCH = {
 
 
 def program(body: str, torch: bool = False) -> str:
-    """A submission that carries out some lines and returns its input."""
+    """Return a submission that runs some lines and returns its input."""
     head = "import numpy as np\n"
     if torch:
         head += "import torch\ndef scripted(v):\n    w = v * 2\n    return w\n"
@@ -188,7 +188,7 @@ def program(body: str, torch: bool = False) -> str:
 
 @pytest.fixture(params=["cold", "forked"])
 def zygote(request: pytest.FixtureRequest, numpy_zygote: Zygote) -> Zygote | None:
-    """Where a worker comes from."""
+    """Return the zygote that forks workers, or None if they start afresh."""
     return numpy_zygote if request.param == "forked" else None
 
 
@@ -201,7 +201,7 @@ def test_usual_programs_with_numpy_work(zygote: Zygote | None) -> None:
 
 
 def refusal(worker: WorkerClient, text: str) -> ProgramError:
-    """What a submission is told that does what it may not."""
+    """Return the error of a submission that does something forbidden."""
     with pytest.raises(ProgramError) as told:
         run(load(worker, text))
     return told.value

@@ -1,4 +1,4 @@
-"""The judge is killed at ten moments of a grade: nothing is lost, doubled, or left running."""
+"""A judge that is killed at ten moments of a grade loses, doubles and leaves nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LONG_AGO = 1_000_000_000
 
 
 class Judge:
-    """A `drill grade` in a process of its own."""
+    """A `drill grade` in another process."""
 
     def __init__(self, folder: Path) -> None:
         """Start it with records and temporary files in a folder."""
@@ -92,7 +92,7 @@ def _rows(home: Path, query: str) -> list[tuple[object, ...]]:
 
 
 def _moments(home: Path) -> list[Callable[[Judge], bool]]:
-    """What has happened when the judge is killed."""
+    """Return one condition for each moment at which the judge is killed."""
     return [
         lambda _: True,
         lambda judge: judge.look() >= 1,

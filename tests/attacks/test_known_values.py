@@ -1,4 +1,4 @@
-"""No part is passed by what solves those before it and returns what is known from other grades."""
+"""A submission cannot pass a part with results that it knows from other grades."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def passed(session: GradingSession, text: bytes) -> set[str]:
 
 
 def holds_truth_value(value: Any) -> bool:
-    """Return True if a result is a truth value or holds one."""
+    """Return True if a result is or contains a truth value."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
@@ -87,7 +87,7 @@ def holds_truth_value(value: Any) -> bool:
 
 
 def test_drivers_do_not_judge(session: GradingSession) -> None:
-    """Judgements are the same on every seed; a step of judge makes them beside the reference."""
+    """Judgments are equal on every seed, so steps of judge make them next to the reference."""
     right = session.new_evaluation(session.bank.reference, SEED)
     found = set[str]()
     for check in right.checks:

@@ -1,4 +1,4 @@
-"""A command that is typed in a stranger's folder runs no module that lies there.
+"""A command that is run in a stranger's folder runs no module of that folder.
 
 The folder holds a file for every module that can be imported here. Each leaves a mark.
 """
@@ -39,7 +39,7 @@ OURS = {"grader", "submission", "worker", "boot", "sitecustomize", "usercustomiz
 
 @dataclass(frozen=True, slots=True)
 class Stranger:
-    """A folder full of traps, and a `drill` to start in it."""
+    """Yield a folder full of traps, and a function that runs `drill` in it."""
 
     folder: Path
     work: Path  # of ours
@@ -91,7 +91,7 @@ def stranger(tmp_path: Path) -> Stranger:
 
 
 def test_the_traps_work(stranger: Stranger) -> None:
-    """A Python that has the folder on its path meets them: by -c, by -m and in pdb."""
+    """A Python with the folder on its path runs them: with -c, with -m and in pdb."""
     for words in (["-c", "import signal, pickle"], ["-m", "signal"], ["-m", "pdb", __file__]):
         subprocess.run(
             [sys.executable, *words], cwd=stranger.folder, input="q\n", capture_output=True,
@@ -137,7 +137,7 @@ def test_a_command_runs_no_module_of_the_folder(
 
 
 def test_a_drill_from_start_to_end_runs_no_module_of_the_folder(stranger: Stranger) -> None:
-    """Typed in the stranger's folder, for a drill that lies elsewhere."""
+    """The command is run in the stranger's folder, and the drill is in another one."""
     bank, elsewhere = ("--bank", str(MINI)), str(stranger.work)
     stranger.drill(*bank, "start", "deviations", "--dir", elsewhere, "--edit")
     name = next(iter(load([MINI], "deviations").spec.cases))

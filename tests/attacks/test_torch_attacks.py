@@ -1,4 +1,4 @@
-"""The walls are the same around torch, which needs more room behind them."""
+"""The walls are the same with torch, although torch needs more files and memory."""
 
 from __future__ import annotations
 

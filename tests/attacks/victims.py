@@ -1,4 +1,4 @@
-"""What an attack may not touch, and how it all looks: files, processes, sockets, memory, the judge.
+"""Files, processes, sockets and memory that no attack may change, and their state.
 
 `Victims` are the things to be harmed; `traces` is everything about them and about this machine that
 could show harm, as data to be compared before and after.
@@ -34,7 +34,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Victims:
-    """A home with a journal in it, files of others, and programs that listen."""
+    """A home folder with a journal, files of others, and listening programs."""
 
     def __init__(self) -> None:
         """Make them; anybody may read and write every file: walls alone protect it."""
@@ -144,7 +144,7 @@ def _queue_is_there(name: str) -> bool:
 
 
 def traces(victims: Victims) -> dict[str, Any]:
-    """Everything that must be after an attack as it was before."""
+    """Return the state that must be the same before and after an attack."""
     return {
         "files": {str(p): _file(p) for p in [victims.home, *sorted(victims.home.rglob("*"))]},
         "bank": {str(p): _file(p) for p in sorted(MINI.rglob("*")) if "__pycache__" not in p.parts},
@@ -172,7 +172,7 @@ def _file(path: Path) -> tuple[Any, ...]:
 
 
 def _left() -> list[Path]:
-    """Scratch folders, and marks that attacks leave for the next one."""
+    """Return scratch folders, and marks that attacks leave for the next attack."""
     places = [Path(p) for p in {*_PUBLIC, tempfile.gettempdir(), str(Path.home())}]
     found: list[Path] = []
     for place in places:
@@ -183,12 +183,12 @@ def _left() -> list[Path]:
 
 
 def _of_this_judge(folder: Path) -> bool:
-    """Whether this process keeps the folder: it holds a lock in it."""
+    """Return True if this process holds a lock in the folder."""
     return any(Path(file.path).is_relative_to(folder) for file in psutil.Process().open_files())
 
 
 def _processes() -> dict[int, str]:
-    """Processes that descend from this one, or were started as workers of it."""
+    """Return the descendants of this process, and workers that it started."""
     ours = {one.pid for one in psutil.Process().children(recursive=True)}
     judge = re.compile(rf"boot\.py supervisor \d+ {os.getpid()} ")
     found = {}
@@ -200,7 +200,7 @@ def _processes() -> dict[int, str]:
 
 
 def _ipc() -> dict[str, list[str]]:
-    """System V objects by key and id, without the times and counts that others change."""
+    """Return System V objects by key and id, without times and counts that others change."""
     found: dict[str, list[str]] = {}
     for kind in ("shm", "msg", "sem"):
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""All attacks, by what they are after."""
+"""All attacks, by their aim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pass without the right answer: exits, forged verdicts, patched comparisons, odd objects."""
+"""Attacks for an undeserved pass: exits, forged verdicts, patched comparisons, odd objects."""
 
 from __future__ import annotations
 

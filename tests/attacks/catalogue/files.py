@@ -1,4 +1,4 @@
-"""Files: read what is secret, change what is others', leave something behind."""
+"""Attacks on files: read secrets, change files of others, leave something behind."""
 
 from __future__ import annotations
 

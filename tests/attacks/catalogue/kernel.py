@@ -1,4 +1,4 @@
-"""Doors of the kernel: namespaces, mounts, other numbers of calls, and what filters overlook."""
+"""Attacks on the kernel: namespaces, mounts, other numbers of calls, gaps of filters."""
 
 from __future__ import annotations
 

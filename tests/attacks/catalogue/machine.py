@@ -1,4 +1,4 @@
-"""Take what the machine has: time, memory, threads, files, output."""
+"""Attacks on resources of the machine: time, memory, threads, files, output."""
 
 from __future__ import annotations
 

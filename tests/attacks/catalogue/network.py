@@ -1,4 +1,4 @@
-"""The network, and programs on this machine that listen."""
+"""Attacks through the network, and on listening programs of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From one submission to the next, and from a fork to what forked it."""
+"""Attacks on the next submission, and of a fork on its zygote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other processes: start them, outlive the judge, signal, read, limit and slow it down."""
+"""Attacks with processes: start them; outlive, signal, read, limit and slow the judge."""
 
 from __future__ import annotations
 

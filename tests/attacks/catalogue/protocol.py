@@ -1,4 +1,4 @@
-"""Bytes of its own on the channel, and a worker turned against the judge."""
+"""Attacks on the protocol: forged bytes on the channel, replaced functions of the worker."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def padded(**more):
 
 
 def instead(name: str, tries: str, acts: str, **expected: Any) -> Attack:
-    """An attack that does something on the channel in place of an answer, and waits."""
+    """Return an attack that does something on the channel instead of replying, and waits."""
     source = f"{FORGE}\ndef centre(x, w):\n    {acts}\n    time.sleep(60)\n"
     return Attack(name, tries, source, **expected)
 
