@@ -123,12 +123,12 @@ def _needed_files() -> tuple[str, ...]:
 
 
 def worker_environment(folder: str) -> dict[str, str]:
-    """Return the environment variables of a worker: none of the judge's, one thread per library.
+    """Return all environment variables of a worker; the judge's variables are not passed on.
 
-    Without MALLOC_ARENA_MAX the C library would reserve 64 MB of addresses for each thread of a
-    program and use none of it; many threads would reach the limit by that alone.  Without
-    `tcache_count` it would count small freed pieces as allocated, and `measure.kept_memory` would
-    have to trace them.
+    Each library may use one thread.  Without MALLOC_ARENA_MAX the C library would reserve 64 MB of
+    addresses for each thread of a program, most of them unused, and many threads would reach the
+    limit.  Without `tcache_count` it would count small freed pieces as allocated, and
+    `measure.kept_memory` would have to trace them.
     """
     libraries = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
     return {

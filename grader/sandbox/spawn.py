@@ -136,7 +136,7 @@ def start_supervisor(
     """Start a process that starts others, and ends them all when it or the judge ends.
 
     Args:
-        stack: Ends the process.
+        stack: The exit stack that will end the process.
         folder: The home folder of the process.
         log: A descriptor for all that the process prints.
         last_words: Returns why the process has ended.

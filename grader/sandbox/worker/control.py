@@ -1,8 +1,8 @@
 """Messages between the judge and the processes that start workers: a length, then JSON.
 
-Descriptors may come with a message.  No submission ever writes here: a worker reads one message,
-its configuration, before it has walls, and uses the protocol of `wire` after that.  The judge
-writes the configuration (`sandbox/config.py`) and the worker obeys it, so its size has no limit.
+Descriptors may come with a message.  Submissions never write such messages.  A worker reads one,
+its configuration, before it has walls; after that it uses the protocol of `wire`.  The judge writes
+the configuration (`sandbox/config.py`), so its size has no limit.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ class RequestServer:
         return stepping.run_in_lockstep(program, request)
 
     def several(self, request: protocol.Several) -> protocol.Answers:
-        """Run the steps on one set of inputs after another, including those after a failure.
+        """Run the steps on one set of inputs after another; a failure does not stop later runs.
 
         If this takes too long, the last runs are left out.
         """

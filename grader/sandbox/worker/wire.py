@@ -216,7 +216,7 @@ def decode(meta: bytes, payload: memoryview) -> object:
 
 
 def _printable(text: object) -> str:
-    """Return a text that can be encoded; JSON can contain halves of characters, which cannot."""
+    """Return a text; raise WireError if it cannot be encoded, as half of a character cannot."""
     if not isinstance(text, str):
         raise WireError("a key that is no text")
     if not text.isascii():
