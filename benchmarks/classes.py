@@ -93,7 +93,7 @@ def sources(question: Question) -> dict[str, list[bytes]]:
 def generate(folder: Path, names: Sequence[str], count: int) -> None:
     """Write a class: `STUDENT/QUESTION.py`, the questions in turn, the shares as near as can be."""
     rng = random.Random(count)
-    known = {name: sources(bank.load([ROOT], name)) for name in names}
+    known = {name: sources(bank.load_question([ROOT], name)) for name in names}
     shares = [share for share, percent in SHARES.items() for _ in range(percent)]
     order = [shares[number * 100 // count] for number in range(count)]
     rng.shuffle(order)
@@ -171,7 +171,7 @@ def pretend(folder: Path, count: int) -> str:
     """Have so many grades pretended and kept, and all of it read again; a row of a table."""
     from grader.explain.session import GradingSession
 
-    with GradingSession(bank.load([ROOT], "maxpool-routing")) as session:
+    with GradingSession(bank.load_question([ROOT], "maxpool-routing")) as session:
         report = session.grade(session.question.starter, seed=1)
     question = AssignedQuestion("maxpool-routing", "", "d" * 64, str(ROOT), (1,), 100)
     terms = ClassSettings(7, "strong", "0", (question,))

@@ -28,7 +28,7 @@ SLOWEST = {"maxpool-routing": "plain_loops", "conv1d-per-step": "plain_loops"}
 def graded(name: str, source: bytes, grades: int) -> tuple[Counter[str], float]:
     """The verdicts on a program, each with another seed, and the median of the seconds."""
     verdicts, seconds = Counter[str](), []
-    with GradingSession(bank.load([ROOT], name)) as session:
+    with GradingSession(bank.load_question([ROOT], name)) as session:
         for seed in range(grades):
             began = time.perf_counter()
             verdicts[session.grade(source, seed=seed).verdict] += 1

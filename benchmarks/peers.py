@@ -219,7 +219,7 @@ def main() -> None:
     print("| question | judge | wrong programs | accepted | right programs | rejected | s each |")
     print("|---|---|---|---|---|---|---|")
     for name, (functions, _) in ASKED.items():
-        question = bank.load([ROOT], name)
+        question = bank.load_question([ROOT], name)
         folder = ROOT / "tests" / "solutions" / name
         right = sorted((folder / "right").glob("*.py"))[:: chosen.every]
         programs = [*right, *sorted((folder / "wrong").glob("*.py"))[:: chosen.every]]

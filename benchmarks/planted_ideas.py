@@ -30,7 +30,10 @@ def main() -> None:
     named = failing = 0
     for question_id in asked.ids or every:
         began = time.perf_counter()
-        with GradingSession(bank.load([ROOT], question_id)) as session, np.errstate(all="ignore"):
+        with (
+            GradingSession(bank.load_question([ROOT], question_id)) as session,
+            np.errstate(all="ignore"),
+        ):
             found = plant_ideas(session, asked.seed)
         if found is None:
             continue

@@ -70,7 +70,7 @@ def main() -> None:
     print("| submission | alone | new seed | known seed | save |")
     print("|---|---|---|---|---|")
     for name in chosen.questions:
-        question = bank.load([ROOT], name)
+        question = bank.load_question([ROOT], name)
         for which, source in (("starter", question.starter), ("reference", question.reference)):
             seconds = compared(question, source, chosen.grades)
             shown = " | ".join(f"{1000 * one:.0f} ms" for one in seconds)

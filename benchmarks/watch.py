@@ -49,7 +49,7 @@ def programs(question: Question) -> dict[str, bytes]:
 
 def measured(name: str, rounds: int) -> dict[str, list[float]]:
     """Medians in seconds by what is saved: until its verdict, its page, and of a grade alone."""
-    question = bank.load([ROOT], name)
+    question = bank.load_question([ROOT], name)
     spent: dict[str, list[tuple[float, float, float]]] = {}
     saved, decided = queue.SimpleQueue[None](), list[float]()
     with tempfile.TemporaryDirectory() as place, GradingSession(question) as session:

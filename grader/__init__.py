@@ -63,10 +63,12 @@ def open_question(asked: str, bank: Path | str | None = None, *, seed: int = 0) 
     """
     from pathlib import Path
 
-    from grader.bank import banks_in_use, load
+    from grader.bank import banks_in_use, load_question
     from grader.commands.notebook import OpenQuestion
 
-    return OpenQuestion(load(banks_in_use(None if bank is None else Path(bank)), asked, seed))
+    return OpenQuestion(
+        load_question(banks_in_use(None if bank is None else Path(bank)), asked, seed)
+    )
 
 
 def __getattr__(name: str) -> object:

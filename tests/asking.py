@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 
 def asked(question_id: str) -> Question:
     """Return a question of ours."""
-    return bank.load([ROOT], question_id)
+    return bank.load_question([ROOT], question_id)
 
 
 def settled(report: Report) -> Report:

@@ -29,7 +29,7 @@ Lend = Callable[..., Zygote | None]  # gives a zygote to who needs one; see `len
 
 def right_solutions(question_id: str) -> dict[str, bytes]:
     """Return what passes all parts, by name: what the question comes with, and files of others."""
-    question = bank.load([ROOT], question_id)
+    question = bank.load_question([ROOT], question_id)
     until, last = question.accepted_until_part, len(question.spec.parts)
     others = (ROOT / "tests" / "solutions" / question_id / "right").glob("*.py")
     found = {path.stem: path.read_bytes() for path in others}
@@ -74,7 +74,7 @@ def _execute(*programs: Path | str | bytes) -> Program:
 
 def question_of(test: str) -> Question:
     """Return the question that a file of tests lies beside."""
-    return bank.load([ROOT], Path(test).parent.name)
+    return bank.load_question([ROOT], Path(test).parent.name)
 
 
 def named(report: Report) -> set[str]:

@@ -54,7 +54,7 @@ def sessions() -> Iterator[dict[str, GradingSession]]:
 
 def session_of(sessions: dict[str, GradingSession], question_id: str) -> GradingSession:
     if question_id not in sessions:
-        sessions[question_id] = GradingSession(bank.load([ROOT], question_id))
+        sessions[question_id] = GradingSession(bank.load_question([ROOT], question_id))
     return sessions[question_id]
 
 
@@ -150,7 +150,7 @@ def test_a_wrong_solution_gets_the_name_that_it_claims(
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_corpus_is_broad(question: str) -> None:
-    own = bank.load([ROOT], question).accepted.values()
+    own = bank.load_question([ROOT], question).accepted.values()
     right = [*own, *(path.read_bytes() for q, path in RIGHT if q == question)]
     wrong = [path.read_bytes() for q, path in WRONG if q == question]
     assert len(own) >= 6
@@ -163,5 +163,5 @@ def test_the_corpus_is_broad(question: str) -> None:
 def test_what_torch_imports_when_it_is_used_counts_against_nobody(name: str) -> None:
     """In a grade of its own, where the reference has had torch import less than the submission."""
     path = SOLUTIONS / "vram-bottleneck" / "right" / f"{name}.py"
-    report = grade(bank.load([ROOT], "vram-bottleneck"), path.read_bytes(), seed=SEED)
+    report = grade(bank.load_question([ROOT], "vram-bottleneck"), path.read_bytes(), seed=SEED)
     assert report.verdict is Verdict.PASS, [c.message for c in report.checks]

@@ -22,7 +22,7 @@ import yaml
 from pydantic import BaseModel
 
 from grader.audit.audit import audit_question
-from grader.bank import headers, load
+from grader.bank import headers, load_question
 from grader.cases import recipe
 from grader.commands import entrypoint, grade, output
 from grader.commands.app import load_command
@@ -137,7 +137,7 @@ def test_the_session_in_the_readme_is_what_happens(tmp_path: Path) -> None:
 
 def test_the_readme_gives_no_fault_of_a_question_away() -> None:
     for path in (ROOT / "questions").glob("*.yaml"):
-        ideas = load([ROOT], path.stem).ideas
+        ideas = load_question([ROOT], path.stem).ideas
         assert [idea for idea in ideas if idea in README] == []
 
 
@@ -208,7 +208,7 @@ def test_the_question_in_two_parts_is_proved(tmp_path: Path) -> None:
     )
     path = tmp_path / "growing-mean.yaml"
     path.write_text(text)
-    report = audit_question(load([path], "growing-mean"), seeds=range(2))
+    report = audit_question(load_question([path], "growing-mean"), seeds=range(2))
     assert (report.problems, report.remarks) == ((), ())
 
 

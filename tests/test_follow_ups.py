@@ -30,7 +30,7 @@ ROWS = 22  # of a page
 @functools.cache
 def loaded(name: str) -> Question:
     """A question of the bank."""
-    return bank.load([ROOT], name)
+    return bank.load_question([ROOT], name)
 
 
 EVERY: dict[Name, FollowUp] = {

@@ -31,7 +31,7 @@ PAPER = [h.id for h in bank.headers([ROOT]) if h.form in {"estimate", "predict"}
 
 @cache
 def drawn(name: str, seed: int) -> Question:
-    return bank.load([ROOT], name, seed)
+    return bank.load_question([ROOT], name, seed)
 
 
 SETS = [(name, n) for name in PAPER for n in range(len(drawn(name, 0).spec.given))]
@@ -223,7 +223,7 @@ def test_an_audit_finds_what_is_wrong_with_one_set_alone(tmp_path: Path, one_zyg
     # 1 + 1 + e is nearly what makes logits and probabilities alike.
     spec.write_text(text.replace(old, "{powers: [1, 1, 1000000], y: [0, 0, 1]}"))
     ((report, _),) = audit_questions(
-        [bank.load([tmp_path], "three-rows")], AuditPlan(seeds=[0]), lambda _: None
+        [bank.load_question([tmp_path], "three-rows")], AuditPlan(seeds=[0]), lambda _: None
     )
     assert report.problems
     assert all(one.startswith("with the numbers of seed 2: ") for one in report.problems)

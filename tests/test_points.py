@@ -32,13 +32,13 @@ def test_every_part_is_divided_but_where_one_thing_is_to_be_found() -> None:
     parts = {
         (name, number): part
         for name in EVERY
-        for number, part in enumerate(bank.load([ROOT], name).spec.parts, 1)
+        for number, part in enumerate(bank.load_question([ROOT], name).spec.parts, 1)
     }
     assert {place for place, part in parts.items() if not divided(part)} == WHOLE
 
 
 def graded(name: str, text: str) -> Report:
-    question = bank.load([ROOT], name)
+    question = bank.load_question([ROOT], name)
     with GradingSession(question) as session:
         file = "submission.py" if text.count("def ") else "answers.txt"
         return session.grade(text.encode(), seed=11, filename=file)
@@ -70,7 +70,7 @@ def test_who_answers_most_of_it_has_most_of_the_points(name: str) -> None:
 
 
 def test_a_convolution_with_one_wrong_function_has_the_points_of_the_others() -> None:
-    question = bank.load([ROOT], "conv1d-per-step")
+    question = bank.load_question([ROOT], "conv1d-per-step")
     wrong = "\n\ndef train_step(w, b, x, target, lr, stride=1, padding=0):\n    return w, b, 0.0\n"
     report = graded(question.id, question.reference.decode() + wrong)
     assert [part.points for part in report.parts] == [35, 0, 0]
@@ -78,5 +78,5 @@ def test_a_convolution_with_one_wrong_function_has_the_points_of_the_others() ->
 
 @pytest.mark.parametrize("name", ["conv1d-per-step", "loss-scaling", "mlp-two-layer"])
 def test_a_starter_with_a_remark_more_has_no_points(name: str) -> None:
-    report = graded(name, bank.load([ROOT], name).starter.decode() + "\n# I tried.\n")
+    report = graded(name, bank.load_question([ROOT], name).starter.decode() + "\n# I tried.\n")
     assert sum(part.points for part in report.parts) == 0

@@ -120,11 +120,11 @@ def test_wrong_estimates_have_their_names_and_no_others(
     assert named(report) == ({idea} if idea else set())
 
 
-SETS = range(len(bank.load([ROOT], "cluster-on-paper").spec.given))
+SETS = range(len(bank.load_question([ROOT], "cluster-on-paper").spec.given))
 
 
 def drawn(number: int) -> tuple[dict[str, Any], Program]:
-    question = bank.load([ROOT], "cluster-on-paper", number)
+    question = bank.load_question([ROOT], "cluster-on-paper", number)
     return dict(question.spec.given[number]), load_text(question.reference)
 
 
@@ -255,7 +255,8 @@ def test_what_the_texts_say_of_every_set(number: int) -> None:
     without = found["block"] - 3 * 2 * one["tokens"] * one["wide"]
     assert without < hidden_bytes < found["block"]
     texts = [
-        follow.answer for follow in bank.load([ROOT], "cluster-on-paper", number).spec.follow_ups
+        follow.answer
+        for follow in bank.load_question([ROOT], "cluster-on-paper", number).spec.follow_ups
     ]
     assert f"{hidden_bytes / 1e6:.0f} MB, of {found['block'] / 1e6:.0f}." in texts[0]
     assert f"{without / 1e6:.0f} MB are left" in texts[0]

@@ -38,7 +38,7 @@ from grader.audit.mutant_trials import try_mutants
 from grader.audit.planted_ideas import plant_ideas
 from grader.audit.uncombined_features import uncombined_features
 from grader.audit.unvaried_inputs import unvaried_inputs
-from grader.bank import load
+from grader.bank import load_question
 from grader.explain.components import Failure
 from grader.explain.idea_matching import diagnose
 from grader.explain.session import GradingSession
@@ -154,7 +154,7 @@ def _audit_with_mutants(
         return report, None
     problems: list[str] = []
     for number in range(1, len(question.spec.given)):
-        other = load([question.bank], question.id, number)
+        other = load_question([question.bank], question.id, number)
         other_report = audit_question(other, seeds=plan.seeds[:1], progress=progress)
         for text in other_report.problems:
             problems.append(f"with the numbers of seed {number}: {text}")

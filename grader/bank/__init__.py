@@ -1,6 +1,6 @@
 """Banks of questions: which are in use, and which of them has a question.
 
-`load` loads a question; `grader.bank.loading` reads it from YAML and Python.
+`load_question` loads a question; `grader.bank.loading` reads it from YAML and Python.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class BankPlace:
     hint: str = ""  # for a path of the user's list that is wrong: how to remove it
 
 
-def load(banks: Sequence[Path], asked: str, seed: int = 0) -> Question:
+def load_question(banks: Sequence[Path], asked: str, seed: int = 0) -> Question:
     """Load one question by `ID` or `BANK/ID`, with the numbers that a seed draws.
 
     Raises:

@@ -25,7 +25,7 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from grader import forms
-from grader.bank import load
+from grader.bank import load_question
 from grader.explain.session import GradingSession
 from grader.grading.session import GradeOptions
 from grader.model.classroom import AssignedQuestion, ProgramGrade, SubmittedProgram
@@ -162,7 +162,7 @@ def _load_question(job: GradingJob) -> Question:
             for name, content in job.files.items():
                 (bank / name).parent.mkdir(parents=True, exist_ok=True)
                 (bank / name).write_bytes(content)
-        question = load([bank], assigned.id, job.seed)
+        question = load_question([bank], assigned.id, job.seed)
     if question.digest != assigned.digest:
         raise DrillError(f"{assigned.id} was changed since grading began: start it again")
     installed = library_versions(assigned.libraries)

@@ -75,7 +75,7 @@ def run_audit(
     pending: list[tuple[Question, ProofStatus | None]] = []
     for name in dict.fromkeys(names):
         try:
-            question = bank.load(banks_for(ctx, name), name)
+            question = bank.load_question(banks_for(ctx, name), name)
         except BankError as fault:
             yield AuditOutcome(name, fault=fault)
             continue

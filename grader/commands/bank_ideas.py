@@ -51,7 +51,7 @@ def preview_idea(
     from grader.explain.session import GradingSession
     from grader.grading.session import GradeOptions
 
-    question = bank.load(banks_for(ctx, question_id), question_id, seed)
+    question = bank.load_question(banks_for(ctx, question_id), question_id, seed)
     require_torch(question)
     names = [*question.variants, STARTER_NAME]
     if name not in names:
@@ -110,7 +110,7 @@ def create_idea(
     """
     from grader.classroom.results import ClassResults
 
-    question = bank.load(banks_for(ctx, question_id), question_id)
+    question = bank.load_question(banks_for(ctx, question_id), question_id)
     _check_new_idea(question, name)
     with ClassResults(results) as class_results:
         outputs, answers = class_results.equal_answers(question.id, group)
@@ -186,7 +186,7 @@ def _write_idea(
             file.parent.mkdir(parents=True, exist_ok=True)
             undo.callback(file.unlink, missing_ok=True)
         files.replace(file, after, _ELSEWHERE)
-        changed_question = bank.load([question.bank], question.id)
+        changed_question = bank.load_question([question.bank], question.id)
         ((audit, _),) = audit_questions([changed_question], AuditPlan(), progress)
         undo.pop_all()
     return file, line, audit

@@ -151,7 +151,7 @@ class Context:
 
     def load(self, question_id: str, seed: int = 0) -> Question:
         """Load the question ID or BANK/ID from the banks in use."""
-        return bank.load(self.banks(), question_id, seed)
+        return bank.load_question(self.banks(), question_id, seed)
 
     def read(self, work: Callable[[sqlite3.Connection], T], empty: D) -> T | D:
         """Read the records; return `empty` if there are none or they cannot be read."""

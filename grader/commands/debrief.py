@@ -82,7 +82,7 @@ def _debrief_question(
     review = ""
     follow_ups: tuple[str, ...] = ()
     with suppress(DrillError):  # its bank is gone
-        question = bank.load([ctx.bank_of(asked.bank, asked.id)], asked.id)
+        question = bank.load_question([ctx.bank_of(asked.bank, asked.id)], asked.id)
         if not interview.candidate:  # the schedule is that of the host
             review = _review_text(ctx, asked.id, question)
         follow_ups = tuple(

@@ -229,7 +229,7 @@ def _prepared_question(last: QuestionStatus | None) -> str:
     if last is None or last.header.form != "predict" or not last.question_progress.is_finished:
         return ""
     with suppress(DrillError):  # it cannot be read any more
-        return bank.load([last.header.bank], last.header.id).spec.then or ""
+        return bank.load_question([last.header.bank], last.header.id).spec.then or ""
     return ""
 
 

@@ -166,7 +166,7 @@ def resolve_drill(
     soon(bank_path, name)
     if seed is None:
         seed = workspace.seed if workspace else 0
-    question = bank.load([bank_path], name, seed)
+    question = bank.load_question([bank_path], name, seed)
     try:
         is_implied = _nearest_workspace(ctx) == workspace
     except UsageError:

@@ -103,6 +103,6 @@ class Attack:
 @functools.cache
 def question(question_id: str = "deviations") -> Question:
     """Return a question of the miniature bank, without its check of speed."""
-    found = bank.load([MINI], question_id)
+    found = bank.load_question([MINI], question_id)
     checks = [c for c in found.spec.checks if c.kind != "performance"]
     return with_checks(found, checks)

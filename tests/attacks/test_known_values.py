@@ -63,7 +63,7 @@ def session(
 ) -> Iterator[GradingSession]:
     monkeypatch.setattr(config, "_device", "cpu")
     turn = request.config.getoption("--turn")
-    question = bank.load([ROOT], request.param)
+    question = bank.load_question([ROOT], request.param)
     if not is_forgeable(question):
         pytest.skip("nothing of the bank runs beside what is handed in")
     if turn is not None and (QUESTIONS.index(question.id) + turn) % 10:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.bank import load
+from grader.bank import load_question
 from tests.attacks.attack import MINI
 from tests.classroom.builders import REFERENCE, notebook
 
@@ -140,7 +140,7 @@ def test_a_drill_from_start_to_end_runs_no_module_of_the_folder(stranger: Strang
     """The command is run in the stranger's folder, and the drill is in another one."""
     bank, elsewhere = ("--bank", str(MINI)), str(stranger.work)
     stranger.drill(*bank, "start", "deviations", "--dir", elsewhere, "--edit")
-    name = next(iter(load([MINI], "deviations").spec.cases))
+    name = next(iter(load_question([MINI], "deviations").spec.cases))
     stranger.drill(*bank, "case", name, "deviations")
     shutil.copy(stranger.folder / ".pdbrc", stranger.work / "deviations" / "cases")
     said = stranger.drill(*bank, "case", name, "deviations", "--debug", typed="q\n")

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from grader.audit.audit import audit_question
-from grader.bank import load
+from grader.bank import load_question
 from grader.model.audit import AuditReport
 from grader.model.question import Question
 
@@ -91,7 +91,7 @@ def question(
         (drill / "ideas.py").write_text(cells(misconceptions, variants))
     if driver:
         (drill / "driver.py").write_text(dedent(driver))
-    return load([folder], "gate")
+    return load_question([folder], "gate")
 
 
 def cells(ideas: Mapping[str, Mapping[str, Any]], programs: Mapping[str, str]) -> str:

@@ -19,7 +19,7 @@ from grader.audit.accepted_and_trivial import (
 )
 from grader.audit.audit import audit_question
 from grader.audit.stand_ins import StandIns
-from grader.bank import load
+from grader.bank import load_question
 from grader.explain.session import GradingSession
 from grader.model.audit import AcceptedSolutionResult, AuditReport
 from tests.audit.audits import GATE, MINI, SIGNS, audited, cells, question
@@ -211,7 +211,7 @@ def test_a_solution_of_the_first_parts_is_tried_only_on_these(
     home = bank / "drills" / "mean-and-spread"
     home.mkdir(parents=True)
     (home / "accepted.py").write_text(f"# %% {listed}\n{source}")
-    with GradingSession(load([bank], "mean-and-spread")) as session:
+    with GradingSession(load_question([bank], "mean-and-spread")) as session:
         checked = check_accepted_solutions(session, (1,), lambda _: None, {})
     assert len(checked.problems) == len(problems), checked.problems
     for actual, expected in zip(checked.problems, problems, strict=True):
@@ -251,14 +251,14 @@ def test_the_report_lists_the_trivial_answers_that_pass_a_check(tmp_path: Path) 
 
 
 def test_a_result_that_one_function_hands_to_another_is_not_replaced() -> None:
-    mini = load([MINI], "deviations")
+    mini = load_question([MINI], "deviations")
     assert opaque_results(mini, "centre") == [1]
     assert opaque_results(mini, "centre_backward") == []
 
 
 @pytest.mark.parametrize("name", ["deviations", "ledger", "squares-graph"])
 def test_trivial_answers_work_with_tuples_dicts_drivers_and_tensors(name: str) -> None:
-    report = audit_question(load([MINI], name), seeds=(1,))
+    report = audit_question(load_question([MINI], name), seeds=(1,))
     assert [(t.accepted, t.made) for t in report.trivial] == [(False, True)] * len(ANSWERS)
 
 

@@ -20,7 +20,7 @@ import pytest
 from grader.audit import audit as auditing
 from grader.audit.audit import AuditPlan, audit_question, audit_questions
 from grader.audit.kill_matrix import results_as_graded
-from grader.bank import load
+from grader.bank import load_question
 from grader.model.audit import AuditReport, MatrixCell
 from grader.model.question import Question
 from grader.model.report import CheckResult, Verdict
@@ -86,7 +86,7 @@ def test_a_check_that_stops_nothing_first_is_remarked_on_unless_it_earns_its_pla
     ],
 )
 def test_an_inconclusive_check_blocks_no_other(verdict: Verdict, then: Verdict) -> None:
-    question = load([MINI], "deviations")
+    question = load_question([MINI], "deviations")
     by_id = {check.id: check for check in question.spec.checks}
     checks = [
         by_id["speed"].model_copy(update={"needs": []}),
@@ -266,7 +266,7 @@ def estimate(folder: Path, was: str, becomes: str) -> AuditReport:
     text = ESTIMATE.read_text(encoding="utf-8")
     assert was in text
     (folder / "card.yaml").write_text(text.replace(was, becomes).replace("@TRACK@", "memory"))
-    return audit_question(load([folder / "card.yaml"], "card"), seeds=(1,))
+    return audit_question(load_question([folder / "card.yaml"], "card"), seeds=(1,))
 
 
 @pytest.mark.parametrize("idea", ["BYTES = 2", "BYTES, BANDWIDTH = 2, 2e12", "[BYTES] = [2]"])
@@ -391,7 +391,7 @@ def edited(folder: Path, *edits: str, seeds: Sequence[int] = (1, 2)) -> AuditRep
         text = text.replace(old, new)
     path = folder / f"{NAME}.yaml"
     path.write_text(text, encoding="utf-8")
-    return audit_question(load([path], NAME), seeds=seeds)
+    return audit_question(load_question([path], NAME), seeds=seeds)
 
 
 def test_a_question_with_parts_passes_its_audit(tmp_path: Path) -> None:
@@ -448,7 +448,7 @@ def test_every_check_and_idea_has_its_part(
 
 
 def test_a_question_of_parts_without_a_repair_is_remarked() -> None:
-    unrepaired = load([MINI.parent / "parts"], NAME)
+    unrepaired = load_question([MINI.parent / "parts"], NAME)
     (remark,) = remarks_about(audit_question(unrepaired, seeds=(1,)), "repair")
     assert remark.startswith("there is no drills/mean-and-spread/repair.py, so that `drill ")
     repaired = replace(unrepaired, repair=unrepaired.reference)

@@ -344,7 +344,10 @@ def test_sides_of_equal_length_stay_equal_and_written_ones_stay() -> None:
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[GradingSession]:
-    with GradingSession(bank.load([ROOT], "maxpool-routing")) as opened, np.errstate(all="ignore"):
+    with (
+        GradingSession(bank.load_question([ROOT], "maxpool-routing")) as opened,
+        np.errstate(all="ignore"),
+    ):
         yield opened
 
 

@@ -66,7 +66,7 @@ def question(tmp_path: Path) -> Question:
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_every_committed_proof_is_about_its_question_as_it_is(name: str) -> None:
     """A changed question needs a new proof; the audit reports a changed grader."""
-    question = bank.load([ROOT], name)
+    question = bank.load_question([ROOT], name)
     status = proof_status(question, PLAN)
     again = f"drill bank audit {name} --mutants --write-proofs"
     assert status.state in {ProofState.CURRENT, ProofState.GRADER, ProofState.LIBRARIES}, (
@@ -136,13 +136,13 @@ def test_a_proof_is_outdated_when_a_byte_of_a_program_changes(
     question: Question,
 ) -> None:
     write(question)
-    assert bank.load([question.bank], "gate").digest == question.digest
+    assert bank.load_question([question.bank], "gate").digest == question.digest
     assert [header.id for header in bank.headers([question.bank])] == ["gate"]
     current = "proved before: this question, this grader, 3 seeds, 7 mutants"
     assert proof_status(question, PLAN).text == current
     path = question.bank / "drills" / "gate" / "reference.py"
     path.write_text(path.read_text() + "\n")
-    changed = bank.load([question.bank], "gate")
+    changed = bank.load_question([question.bank], "gate")
     assert proof_status(changed, PLAN).text == "the question has changed since its proof"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.bank import load
+from grader.bank import load_question
 from grader.model.errors import BankError
 from grader.model.question import Question
 
@@ -67,13 +67,13 @@ def one_file(folder: Path, spec: str | bytes) -> Path:
 
 def loaded(folder: Path, spec: str | bytes = SPEC) -> Question:
     """Load a spec from a new bank."""
-    return load([write_bank(folder, spec)], "scaled-copy")
+    return load_question([write_bank(folder, spec)], "scaled-copy")
 
 
 def load_problems(bank: Path, name: str = "scaled-copy") -> list[str]:
     """Return the problems of a question of a bank: line, column and sentence."""
     try:
-        load([bank], name)
+        load_question([bank], name)
     except BankError as error:
         return [problem.partition(".yaml:")[2].strip() for problem in error.problems]
     return []

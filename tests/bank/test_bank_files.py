@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.bank import header, headers, load
+from grader.bank import header, headers, load_question
 from grader.bank.bank_files import BankFiles
 from grader.model.errors import BankError
 from tests.bank.specs import SPEC, edited, loaded, problems, write_bank
@@ -110,13 +110,13 @@ def test_a_spec_that_is_not_a_regular_file_is_refused_at_once(
         "scaled-copy": "A scaled copy", "zz": "(unreadable)",
     }  # fmt: skip
     with pytest.raises(BankError, match="expected a file that can be read, found "):
-        load([bank], "zz")
+        load_question([bank], "zz")
     for name in ("reference.py", "starter.py", "ideas.py"):
         path = write_bank(tmp_path / "other") / "drills" / "scaled-copy" / name
         path.unlink()
         make(path)
         with pytest.raises(BankError, match=f"expected the file {path}"):
-            load([tmp_path / "other"], "scaled-copy")
+            load_question([tmp_path / "other"], "scaled-copy")
         path.rmdir() if path.is_dir() else path.unlink()
 
 
@@ -130,7 +130,7 @@ def test_a_program_behind_a_link_out_of_the_bank_is_not_read(tmp_path: Path) -> 
     path.unlink()
     path.symlink_to(tmp_path / "secret.py")
     with pytest.raises(BankError, match=f"found: {OUTSIDE}"):
-        load([bank], "scaled-copy")
+        load_question([bank], "scaled-copy")
 
 
 @pytest.mark.parametrize("name", ["drills", "drills/scaled-copy", "questions"])
@@ -143,7 +143,7 @@ def test_a_folder_behind_a_link_out_of_the_bank_is_not_read(
     moved = path.rename(tmp_path / "moved")
     path.symlink_to(os.path.relpath(moved, path.parent) if relative else moved)
     with pytest.raises(BankError, match=OUTSIDE):
-        load([bank], "scaled-copy")
+        load_question([bank], "scaled-copy")
     assert BankFiles(bank).file_names(name) == []
 
 
@@ -155,7 +155,7 @@ def test_links_within_a_bank_are_followed_and_the_bank_may_be_a_link(tmp_path: P
     (bank / "drills/scaled-copy/reference.py").write_text("x = 1\n", encoding="utf-8")
     there = tmp_path / "there"
     there.symlink_to(bank)
-    assert load([there], "scaled-copy").starter == b"x = 1\n"
+    assert load_question([there], "scaled-copy").starter == b"x = 1\n"
     (tmp_path / "real.txt").write_text(SPEC, encoding="utf-8")
     one = tmp_path / "one.yaml"
     one.symlink_to("real.txt")

@@ -23,7 +23,7 @@ from grader.bank import (
     builtin,
     header,
     headers,
-    load,
+    load_question,
     question_ids,
     yaml_document,
 )
@@ -165,9 +165,9 @@ def test_every_bank_has_its_own_name(home: Path) -> None:
 
 def test_a_question_that_two_banks_hold_is_told_apart_by_the_banks_name(home: Path) -> None:
     both = [write_bank(home / n, edited("A scaled copy", n.title())) for n in ("first", "second")]
-    assert load(both, "first/scaled-copy").spec.title == "First"
-    assert load(both, "second/scaled-copy").spec.title == "Second"
-    assert load(both[:1], "first/scaled-copy").bank == both[0]
+    assert load_question(both, "first/scaled-copy").spec.title == "First"
+    assert load_question(both, "second/scaled-copy").spec.title == "Second"
+    assert load_question(both[:1], "first/scaled-copy").bank == both[0]
 
 
 @pytest.mark.parametrize(
@@ -193,16 +193,16 @@ def test_an_unknown_or_ambiguous_question_has_a_suggestion(
 ) -> None:
     both = [write_bank(home / name) for name in ("mine", "yours")]
     with pytest.raises(UsageError) as raised:
-        load(both, asked)
+        load_question(both, asked)
     assert (raised.value.message, raised.value.hint) == (message, hint)
 
 
 def test_a_broken_bank_does_not_hide_the_questions_of_another(home: Path) -> None:
     good, bad = write_bank(home / "good"), write_bank(home / "bad", name="other")
     (bad / "questions" / "other.yml").write_text("", encoding="utf-8")
-    assert load([bad, good], "scaled-copy").bank == good
+    assert load_question([bad, good], "scaled-copy").bank == good
     with pytest.raises(BankError, match="expected one file for the id other"):
-        load([bad, good], "other")
+        load_question([bad, good], "other")
 
 
 # -- what a list shows -----------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.bank import load
+from grader.bank import load_question
 from grader.model.errors import BankError
 from tests.bank.specs import IDEAS, edited, load_problems, loaded, problems, write_bank
 
@@ -208,7 +208,7 @@ def test_an_id_that_is_there_twice_is_not_hidden_by_the_idea_that_claims_another
 ) -> None:
     bank = write_bank(tmp_path, edited("{id: forward,", "{id: backward,"))
     with pytest.raises(BankError) as caught:
-        load([bank], "scaled-copy")
+        load_question([bank], "scaled-copy")
     found = [problem.partition("scaled-copy")[2] for problem in caught.value.problems]
     assert ".yaml:17:6: checks[1].id: expected each id once, found 'backward' again" in found
     assert found[-1].startswith("/ideas.py:2:3: adds-it.killed_by: expected the id of a check, ")
@@ -226,7 +226,7 @@ def test_a_check_that_ideas_claim_and_that_is_not_there_is_said_once(
     ideas = bank / "drills" / "scaled-copy" / "ideas.py"
     ideas.write_text(text + text.replace("adds-it", "adds-too"), encoding="utf-8")
     with pytest.raises(BankError) as caught:
-        load([bank], "scaled-copy")
+        load_question([bank], "scaled-copy")
     (problem,) = caught.value.problems
     place = "ideas.py:2:3: adds-it.killed_by: expected the id of a check, found "
     assert problem.endswith(place + said_)

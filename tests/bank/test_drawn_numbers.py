@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.bank import load
+from grader.bank import load_question
 from grader.cases.recipe import read_cases
 from grader.reports.question import question_markdown
 from tests.bank.specs import edited, load_problems, one_file
@@ -64,7 +64,7 @@ code:
 
 def shown(folder: Path, seed: int) -> list[str]:
     """Every text of the question with the numbers of a seed."""
-    question = load([one_file(folder, SPEC)], "one", seed)
+    question = load_question([one_file(folder, SPEC)], "one", seed)
     spec, (one, array) = question.spec, question.spec.follow_ups
     texts = [spec.parts[0].prompt, *spec.contract, spec.answers["total"].ask, spec.checks[0].about]
     texts += [*spec.parts[0].hints, one.ask, one.answer, one.number, *one.ideas, str(array.array)]
@@ -89,13 +89,13 @@ def test_the_numbers_of_a_seed_are_in_every_text(tmp_path: Path) -> None:
 
 
 def test_a_title_and_code_are_left_as_they_are(tmp_path: Path) -> None:
-    question = load([one_file(tmp_path, SPEC)], "one", 2)
+    question = load_question([one_file(tmp_path, SPEC)], "one", 2)
     assert question.spec.title == "The weights of {n} models"
     assert b'return {"a": wide[0]}["a"]' in question.reference
 
 
 def test_questions_with_other_numbers_are_the_same_question(tmp_path: Path) -> None:
-    ones = [load([one_file(tmp_path, SPEC)], "one", seed) for seed in range(4)]
+    ones = [load_question([one_file(tmp_path, SPEC)], "one", seed) for seed in range(4)]
     assert len({one.digest for one in ones}) == 1
     assert [one.number_set for one in ones] == [0, 1, 2, 0]
     assert len({one.starter for one in ones}) == 3
@@ -109,7 +109,7 @@ def test_braces_are_nothing_where_nothing_is_drawn(tmp_path: Path) -> None:
     edits = [given, "", cases, "n: 5, wide: [1, 2]}", '"{n * wide[0] * 2} B"', "5 B"]
     edits += ['{"{n} B": one-byte}', "{1 B: one-byte}", '["{wide[0]}", "{wide[1]}"]', "[1, 2]"]
     edits += ["of {wide[0]} bytes", "of 4"]
-    question = load([one_file(tmp_path, edited(*edits, text=SPEC))], "one", 3)
+    question = load_question([one_file(tmp_path, edited(*edits, text=SPEC))], "one", 3)
     assert question.spec.parts[0].prompt.startswith("A model has {n:,} weights in {in}")
     assert question.number_set == 0
 

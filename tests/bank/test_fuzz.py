@@ -12,7 +12,7 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from grader.bank import load
+from grader.bank import load_question
 from grader.model.errors import BankError
 from tests.bank.specs import SPEC, loaded, one_file, write_bank
 from tests.bank.test_loading import ONE, POOLS
@@ -55,7 +55,7 @@ def ends_in_a_sentence(folder: Path, bank: Path, name: str) -> None:
     """Load a question of a bank in a folder: every fault has a place and is one short line."""
     problems: tuple[str, ...] = ()
     try:
-        load([bank], name)
+        load_question([bank], name)
     except BankError as error:
         problems = error.problems
     assert len(set(problems)) == len(problems)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.bank import idea_cells, load
+from grader.bank import idea_cells, load_question
 from grader.model.errors import BankError
 from tests.bank.specs import write_bank
 
@@ -124,7 +124,7 @@ def test_an_idea_that_is_not_written_as_it_should_be_is_one_sentence_with_its_pl
     assert GOOD.count(old) == 1
     (home / "ideas.py").write_text(GOOD.replace(old, new))
     with pytest.raises(BankError) as caught:
-        load([tmp_path], "scaled-copy")
+        load_question([tmp_path], "scaled-copy")
     assert caught.value.problems == (f"{home / 'ideas.py'}:{message}",)
 
 
@@ -132,7 +132,7 @@ def test_an_accepted_solution_is_right_until_a_part_that_there_is(tmp_path: Path
     home = write_bank(tmp_path) / "drills" / "scaled-copy"
     (home / "accepted.py").write_text("# %% loops\n# part: 2\nx = 1\n")
     with pytest.raises(BankError) as caught:
-        load([tmp_path], "scaled-copy")
+        load_question([tmp_path], "scaled-copy")
     said = "2:3: loops.part: expected a part from 1 to 1, found 2"
     assert caught.value.problems == (f"{home / 'accepted.py'}:{said}",)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.bank import load
+from grader.bank import load_question
 from grader.bank.starter_repair import repair_changes, repaired_starter
 from grader.cases.recipe import read_cases
 from grader.explain.session import grade
@@ -73,7 +73,7 @@ RIGHT = "        return np.where(x > 0, g, 0.0)\n"
 
 def one(folder: Path, *edits: str) -> Question:
     """Load the question that is one file, edited."""
-    return load([one_file(folder, edited(*edits, text=ONE))], "one")
+    return load_question([one_file(folder, edited(*edits, text=ONE))], "one")
 
 
 def test_a_question_carries_its_programs_as_bytes_and_where_they_come_from(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_question_carries_its_programs_as_bytes_and_where_they_come_from(tmp_p
     (home / "starter.py").write_bytes(b"\xff not even text")
     (home / "ideas.py").write_bytes(b"# %% adds-it\n'''You add.'''\nx + factor  # TODO\n")
     (home / "accepted.py").write_bytes(b"# %% loops\nright = 1\n")
-    question = load([tmp_path], "scaled-copy")
+    question = load_question([tmp_path], "scaled-copy")
     assert (question.starter, question.driver) == (b"\xff not even text", None)
     assert question.variants == {"adds-it": (b"\n'''You add.'''\nx + factor  # TODO\n",)}
     idea = question.ideas["adds-it"]
@@ -97,7 +97,7 @@ def test_a_question_carries_its_programs_as_bytes_and_where_they_come_from(tmp_p
     assert question.spec_path == tmp_path / "questions" / "scaled-copy.yaml"
     assert question.todos == (f"{HOME}/ideas.py:3",)
     (home / "accepted.py").write_bytes(b"# %% loops\nright = 2\n")
-    assert load([tmp_path], "scaled-copy").digest != question.digest
+    assert load_question([tmp_path], "scaled-copy").digest != question.digest
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_a_folder_may_hold_some_programs_and_the_spec_others(tmp_path: Path) -> 
     (bank / HOME / "reference.py").unlink()
     (bank / HOME / "ideas.py").unlink()
     (bank / HOME / "starter.py").write_bytes(b"starter")
-    assert load([bank], "scaled-copy").starter == b"starter"
+    assert load_question([bank], "scaled-copy").starter == b"starter"
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_a_parameter_that_is_only_read_is_refused(tmp_path: Path, line: str) -> 
 
 
 def test_a_spec_of_parts_is_one_of_all_of_them(tmp_path: Path) -> None:
-    question = load([PARTS], "mean-and-spread")
+    question = load_question([PARTS], "mean-and-spread")
     spec = question.spec
     assert spec.part_ids == ("1", "2", "spread")
     assert [c.id for c in spec.checks] == ["mean", "nothing", "alone", "spread", "far"]
@@ -261,7 +261,7 @@ code: {reference: "x = 1", starter: "x = 2"}
 
 def pools(folder: Path, *edits: str) -> Question:
     """Load the question about pools, edited."""
-    return load([one_file(folder, edited(*edits, text=POOLS))], "one")
+    return load_question([one_file(folder, edited(*edits, text=POOLS))], "one")
 
 
 def cases(question: Question) -> dict[str, dict[str, Any]]:

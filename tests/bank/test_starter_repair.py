@@ -58,7 +58,7 @@ def spread(x):
 
 def question(starter: str, repair: str) -> Question:
     (name,) = (header.id for header in bank.headers([SMALL]))
-    made = bank.load([SMALL], name)
+    made = bank.load_question([SMALL], name)
     return replace(made, starter=starter.encode(), repair=repair.encode())
 
 
@@ -93,7 +93,7 @@ def test_what_is_wrong_with_a_repair_is_said(starter: str, repair: str, said: st
 
 def test_the_audit_says_of_which_part_a_repair_does_not_pass() -> None:
     (name,) = (header.id for header in bank.headers([SMALL]))
-    asked = bank.load([SMALL], name)
+    asked = bank.load_question([SMALL], name)
     asked = replace(asked, repair=b"# why: this is still the starter\n" + asked.starter)
     with GradingSession(asked) as session:
         *written, found = check_repair(session, [0, 1])
@@ -104,7 +104,7 @@ def test_the_audit_says_of_which_part_a_repair_does_not_pass() -> None:
 
 def test_a_repair_that_passes_no_seed_is_said_once() -> None:
     name = "halve-well"
-    asked = bank.load([MINI], name)
+    asked = bank.load_question([MINI], name)
     asked = replace(asked, repair=b"# why: this is still the starter\n" + asked.starter)
     with GradingSession(asked) as session:
         *_, found = check_repair(session, [0, 1])
@@ -114,14 +114,14 @@ def test_a_repair_that_passes_no_seed_is_said_once() -> None:
 @pytest.mark.parametrize("name", IDS)
 def test_every_question_has_a_repair_whose_changes_have_sentences(name: str) -> None:
     """That it passes part by part is in its proof."""
-    question = bank.load([ROOT], name)
+    question = bank.load_question([ROOT], name)
     assert question.repair
     assert not list(repair_errors(question))
 
 
 def test_a_repair_that_passes_part_by_part_is_held() -> None:
     (name,) = (header.id for header in bank.headers([SMALL]))
-    asked = replace(bank.load([SMALL], name), repair=RIGHT.encode())
+    asked = replace(bank.load_question([SMALL], name), repair=RIGHT.encode())
     assert len(asked.spec.parts) == 3
     with GradingSession(asked) as session:
         assert check_repair(session, [3]) == []

@@ -116,7 +116,7 @@ def test_grading_ends_when_its_generator_is_closed() -> None:
 
 
 def test_a_job_can_be_sent_with_its_question() -> None:
-    question = bank.load([BANK], "deviations")
+    question = bank.load_question([BANK], "deviations")
     posed = AssignedQuestion(
         "deviations", "", question.digest, "/nowhere", (1,), 100,
         libraries=library_versions(["python", "numpy", "drill"]),

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from grader.bank import load
+from grader.bank import load_question
 from grader.classroom.export import gradescope_result
 from grader.classroom.results import ClassResults
 from grader.classroom.student_feedback import (
@@ -320,7 +320,7 @@ def spread(x):
     ],
 )
 def test_a_program_cannot_tell_the_inputs_of_a_hidden_case_that_it_keeps(tells: str) -> None:
-    question = load([BANK], "mean-and-spread")
+    question = load_question([BANK], "mean-and-spread")
     source = question.reference + KEEPS % tells.encode()
     with GradingSession(question) as session:
         found = session.grade(source, seed=7)
@@ -386,7 +386,7 @@ def texts(*found: object) -> set[str]:
 
 @pytest.mark.usefixtures("one_zygote")
 def test_feedback_on_a_real_grade_mentions_nothing_hidden() -> None:
-    question = load([BANK], "mean-and-spread")
+    question = load_question([BANK], "mean-and-spread")
     source = question.reference + b"\n\n" + question.variants["cancels"][0]
     with GradingSession(question) as session:
         found = session.grade(source, seed=7)

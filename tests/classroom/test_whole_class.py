@@ -57,7 +57,7 @@ class Hand:
 
 @cache
 def question(name: str) -> Question:
-    return bank.load([ROOT], name)
+    return bank.load_question([ROOT], name)
 
 
 def text(source: bytes) -> str:

@@ -15,7 +15,7 @@ import yaml
 import grader.bank
 from grader.audit import audit as auditing
 from grader.audit import proofs
-from grader.bank import builtin, load
+from grader.bank import builtin, load_question
 from grader.forms import FORM_NAMES
 from grader.grading.kinds.schema import question_schema
 from grader.model.audit import AuditReport, Remark
@@ -271,7 +271,7 @@ def tree(folder: Path) -> list[str]:
 
 
 def assert_proved(where: Path, question_id: str) -> None:
-    report = auditing.audit_question(load([where], question_id), seeds=range(2))
+    report = auditing.audit_question(load_question([where], question_id), seeds=range(2))
     assert (report.problems, report.remarks) == ((), ())
 
 
@@ -348,7 +348,7 @@ def test_a_skeleton_in_parts_is_proved_but_for_what_is_marked(
 ) -> None:
     words = ("--parts", str(parts), "--json", *["--one-file"] * one_file)
     made = real("bank", "new", "in-parts", *words).data
-    question = load([Path("in-parts.yaml") if one_file else Path()], "in-parts")
+    question = load_question([Path("in-parts.yaml") if one_file else Path()], "in-parts")
     assert [len(part.checks) for part in question.spec.parts] == [1] * parts
     assert sum(part.points for part in question.spec.parts) == 100
     assert sorted(made["todo"]) == sorted(question.todos)
@@ -362,7 +362,7 @@ def test_a_skeleton_in_parts_is_proved_but_for_what_is_marked(
 def test_an_id_that_yaml_would_read_as_something_else_makes_a_text(real: Drill, word: str) -> None:
     assert real("bank", "new", word).status == 0
     assert yaml.safe_load(Path(f"questions/{word}.yaml").read_text())["track"] == word
-    assert load([Path()], word).spec.title == word.capitalize()
+    assert load_question([Path()], word).spec.title == word.capitalize()
 
 
 IDS = "lower-case words joined by hyphens, at most 60 characters, found"
@@ -557,7 +557,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def claim(folder: Path, *names: str, **changes: Any) -> None:
     """Write a proof of questions that nobody has proved."""
     for name in names:
-        question = load([folder], name)
+        question = load_question([folder], name)
         text = proofs.Proof(
             question=name, digest=question.digest, grader=proofs.grader_digest(),
             versions=proofs.proof_versions(question), seeds=3, remarks=0, programs={}, accepted=[],

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from grader.bank import load
+from grader.bank import load_question
 from grader.classroom.class_file import ClassFile, ClassQuestion, LateKeys
 from grader.classroom.export import export
 from grader.classroom.grading_jobs import with_equal_points
@@ -52,7 +52,7 @@ def verdicts(folder: Path) -> dict[str, tuple[str, int | None]]:
 
 
 def test_a_class_is_graded_and_continued(tmp_path: Path) -> None:
-    idea = load([PROGRAMS.parents[1]], "deviations").variants["forgot-weight"][0].decode()
+    idea = load_question([PROGRAMS.parents[1]], "deviations").variants["forgot-weight"][0].decode()
     handed = tree(tmp_path / "in", {
         "ada/deviations.py": REFERENCE, "dov/deviations.py": REFERENCE,
         "ben/deviations.py": (PROGRAMS / "starter.py").read_text(),
@@ -577,7 +577,7 @@ SHARES = {
 
 
 def handed_in(name: str) -> str:
-    asked = load([PARTS], "mean-and-spread")
+    asked = load_question([PARTS], "mean-and-spread")
     right, start = (
         asked.without_leading_blank_lines(one).decode() for one in (asked.reference, asked.starter)
     )
@@ -625,7 +625,7 @@ def test_without_shares_a_part_is_worth_all_or_nothing(shared: Path, tmp_path: P
 def test_shares_are_whole_points_that_add_up(
     points: int, written: tuple[int | None, ...], shares: tuple[int | None, ...]
 ) -> None:
-    asked = load([PARTS], "mean-and-spread")
+    asked = load_question([PARTS], "mean-and-spread")
     part = asked.spec.parts[1]
     ids = [part.checks[0], part.checks[1], part.checks[0].model_copy(update={"id": "more"})]
     checks = [c.model_copy(update={"points": p}) for c, p in zip(ids, written, strict=True)]

@@ -149,10 +149,10 @@ def test_the_archive_has_everything_for_the_setup(made: Path, tmp_path: Path) ->
     assert "torch" not in held["requirements.txt"].decode()
     assert "program/grader/__init__.py" in held
     assert not any("_bank" in name or "__pycache__" in name for name in held)
-    digest = bank.load([BANK], "deviations").digest
-    assert bank.load([tmp_path / "bank"], "deviations").digest == digest
+    digest = bank.load_question([BANK], "deviations").digest
+    assert bank.load_question([tmp_path / "bank"], "deviations").digest == digest
     with pytest.raises(UsageError, match="no question ledger"):
-        bank.load([tmp_path / "bank"], "ledger")
+        bank.load_question([tmp_path / "bank"], "ledger")
     assert made.stat().st_size < 2_000_000
     assert str(BANK).encode() not in b"".join(held[name] for name in held if "program" not in name)
 

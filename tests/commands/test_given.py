@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader import open_question
-from grader.bank import load
+from grader.bank import load_question
 from grader.bank.starter_repair import repaired_starter
 from grader.commands.context import choose_seed
 from grader.model.classroom import ClassSettings
@@ -20,7 +20,7 @@ from tests.commands.conftest import ROOT, Drill
 
 NAME = "three-rows"
 FOLDER, ANSWERS, MARKER = Path(NAME), Path(NAME, "answers.txt"), Path(NAME, ".drill")
-SETS = [load([ROOT], NAME, n) for n in range(5)]
+SETS = [load_question([ROOT], NAME, n) for n in range(5)]
 RIGHT = [repaired_starter(one) for one in SETS]
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -142,7 +142,7 @@ def test_other_pages_have_the_numbers_of_the_folder(ours: Drill) -> None:
     assert repaired_starter(SETS[4]).decode().splitlines()[-1] in told
     other = "four-averages"
     ours("start", other, "--seed", "1")
-    Path(other, "answers.txt").write_bytes(repaired_starter(load([ROOT], other, 1)))
+    Path(other, "answers.txt").write_bytes(repaired_starter(load_question([ROOT], other, 1)))
     ours("grade", other, "--yes")
     assert "add up to 15" in ours("discuss", other, "--json").out
 

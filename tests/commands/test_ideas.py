@@ -86,13 +86,13 @@ def test_the_shortest_of_equal_answers_is_written_and_nothing_else_of_the_questi
 ) -> None:
     known = digests(graded)
     assert known["wilhelmina"] == known["bartholomew"] != known["constanze"]
-    before = bank.load([here.current_folder() / "bank"], "deviations")
+    before = bank.load_question([here.current_folder() / "bank"], "deviations")
     kept = made(graded, here, "bartholomew", "sum-of-squares")
     assert (kept.answers, kept.checks, kept.known) == (2, ("total",), ())
     assert kept.text == "def spread(x):\n    return float((_centred(x) ** 2).sum())\n"
     assert kept.file == here.current_folder() / "bank/drills/deviations/ideas.py"
     assert not [one for one in kept.audit.problems if "sum-of-squares" in one]
-    after = bank.load([here.current_folder() / "bank"], "deviations")
+    after = bank.load_question([here.current_folder() / "bank"], "deviations")
     assert list(after.variants) == [*before.variants, "sum-of-squares"]
     assert after.ideas["sum-of-squares"].killed_by == ["total"]
     text, old = kept.file.read_text(), (graded / "bank/drills/deviations/ideas.py").read_text()

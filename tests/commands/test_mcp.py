@@ -224,7 +224,7 @@ def without_places(content: Any) -> Any:
 def test_a_drill_from_its_start_to_a_review(
     assistant: Assistant, real: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    question = bank.load([PARTS], "mean-and-spread")
+    question = bank.load_question([PARTS], "mean-and-spread")
     file = Path(assistant.data("start", question="mean-and-spread")["submission"])
     starter = assistant.data("grade")
     assert [check["id"] for check in starter["checks"]] == ["mean"]
@@ -273,7 +273,7 @@ def test_a_drill_from_its_start_to_a_review(
 def test_nothing_that_is_asked_for_gets_around_the_rules(
     assistant: Assistant, tmp_path: Path
 ) -> None:
-    question = bank.load([PARTS], "mean-and-spread")
+    question = bank.load_question([PARTS], "mean-and-spread")
     folder = Path(assistant.data("start", question="mean-and-spread")["folder"])
     one = {"question": "mean-and-spread"}
     for tool in ("show", "grade", "case", "next", "list"):
@@ -361,7 +361,7 @@ def test_two_calls_at_once_are_answered_one_after_the_other(
 
 
 def test_a_real_question_gives_nothing_away(home: Path) -> None:
-    question = bank.load([ROOT], "maxpool-routing")
+    question = bank.load_question([ROOT], "maxpool-routing")
     with talking_here() as assistant:
         for tool in ("show", "start", "grade", "case", "hint"):
             assert leaked(assistant, question, 1) == []
@@ -376,7 +376,7 @@ def test_a_real_question_gives_nothing_away(home: Path) -> None:
 
 
 def test_what_else_is_asked_is_answered_before_ours_is_sent(home: Path) -> None:
-    question = bank.load([ROOT], "data-parallel-review")
+    question = bank.load_question([ROOT], "data-parallel-review")
     ours = [flat(one.answer)[:40] for one in question.spec.parts[0].follow_ups]
     with talking_here() as assistant:
         file = Path(assistant.data("start", question=question.id)["submission"])
@@ -448,7 +448,7 @@ def test_where_nothing_can_be_recorded_the_next_part_stays_back_too(
         assert (told["verdict"], told["asked"], told["tries"]) == ("pass", 2, 0)
         assert told["remarks"][0].startswith("drill: Your history cannot be written; this grade is")
         assert told["remarks"][0] in said(graded)
-        assert leaked(assistant, bank.load([PARTS], "mean-and-spread"), 2) == []
+        assert leaked(assistant, bank.load_question([PARTS], "mean-and-spread"), 2) == []
 
 
 class Raw:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader import open_question
-from grader.bank import load
+from grader.bank import load_question
 from grader.commands.context import Context
 from grader.commands.watched_drill import WatchedDrill
 from grader.explain.session import GradingSession
@@ -98,7 +98,7 @@ def test_a_helper_that_the_code_calls_belongs_to_it() -> None:
 
 def test_letters_of_answers_are_no_code() -> None:
     """Its part 2 asks for WHY, and for more of the code that part 1 asks for."""
-    question = load([ROOT], "attention-backward")
+    question = load_question([ROOT], "attention-backward")
     passed = question.reference.replace(b"\nWHY", b"\nOLD")
     with GradingSession(question) as session:
         for letters in (b'WHY = {"sum-is-zero": "b", "blind-spot": "d"}\n', b"WHY = {}\n"):

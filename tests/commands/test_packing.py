@@ -35,7 +35,7 @@ def context(folder: Path) -> Context:
 
 @cache
 def question(name: str) -> Question:
-    return bank.load([ROOT], name)
+    return bank.load_question([ROOT], name)
 
 
 @pytest.fixture(scope="module")

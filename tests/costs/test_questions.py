@@ -18,7 +18,7 @@ SEVENTY = dict(MODEL.presets["70b"])
 
 
 def reference(question: str) -> Program:
-    return load_text(bank.load([ROOT], question).reference)
+    return load_text(bank.load_question([ROOT], question).reference)
 
 
 def values(settings: dict[str, int | str], **changed: int | str) -> Values:
@@ -102,7 +102,7 @@ def test_a_product_has_the_work_and_traffic_of_the_roofline() -> None:
 def test_serving_costs_what_the_question_about_decoding_says() -> None:
     program: Any = reference("decode-on-paper")
     assert program.KV == 1  # its cache is in fp8
-    program = load_text(bank.load([ROOT], "decode-on-paper").reference, "KV = 2")
+    program = load_text(bank.load_question([ROOT], "decode-on-paper").reference, "KV = 2")
     costs = values(LLAMA_3, width=5120, layers=48, heads=40, seq=12000, batch=24)
     sizes = [costs[name] for name in ("layers", "heads", "kv_heads", "head", "seq", "batch")]
     assert program.cache(*sizes) == {"kv_token": costs["kv_token"], "kv_total": costs["cache"]}

@@ -23,7 +23,7 @@ SHAPES = ((2, 3), (4, 2), (3, 5), (1, 4))
 @functools.cache
 def load(question_id: str) -> Question:
     """Load a question of this repository, or one for tests."""
-    return bank.load([ROOT, ROOT / "tests" / "banks" / "mini"], question_id)
+    return bank.load_question([ROOT, ROOT / "tests" / "banks" / "mini"], question_id)
 
 
 def reference_with(question_id: str, over: str | bytes) -> bytes:

@@ -111,7 +111,7 @@ def test_another_process_computes_the_same_digest(graded: Grade) -> None:
     code = (
         "import sys; from pathlib import Path; from grader import bank; "
         "from grader.explain.session import grade; "
-        "q = bank.load([Path(sys.argv[1])], 'deviations'); "
+        "q = bank.load_question([Path(sys.argv[1])], 'deviations'); "
         f"print(grade(q, sys.stdin.buffer.read(), seed={SEED}, proved=True).outputs)"
     )
     completed = subprocess.run(

@@ -200,7 +200,7 @@ def test_any_bytes_are_answers_or_a_sentence(text: bytes) -> None:
 
 @pytest.fixture(scope="module", params=IDS)
 def session(request: pytest.FixtureRequest, one_zygote: None) -> Iterator[GradingSession]:
-    with GradingSession(bank.load([ROOT], request.param)) as opened:
+    with GradingSession(bank.load_question([ROOT], request.param)) as opened:
         yield opened
 
 
@@ -298,7 +298,7 @@ def written(form: str, tmp_path: Path, was: str = "", becomes: str = "") -> Path
 
 def refused(path: Path) -> str:
     with pytest.raises(BankError) as error:
-        bank.load([path], "by-hand")
+        bank.load_question([path], "by-hand")
     return "\n".join([str(error.value), *map(str, getattr(error.value, "problems", ()))])
 
 
@@ -321,4 +321,4 @@ def test_a_text_is_of_one_part(tmp_path: Path) -> None:
 
 def test_the_templates_are_whole(tmp_path: Path) -> None:
     for form in ("estimate", "predict", "derive", "review", "diagnose", "write-the-test"):
-        assert bank.load([written(form, tmp_path)], "by-hand").spec.form == form
+        assert bank.load_question([written(form, tmp_path)], "by-hand").spec.form == form

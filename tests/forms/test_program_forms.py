@@ -110,7 +110,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSession
     file = tmp_path_factory.mktemp("bank") / "doubles.yaml"
     text = SPEC.replace("@REFERENCE@", textwrap.indent(REFERENCE.strip("\n"), " " * 4))
     file.write_text(text, encoding="utf-8")
-    with GradingSession(bank.load([file], "doubles")) as opened:
+    with GradingSession(bank.load_question([file], "doubles")) as opened:
         yield opened
 
 

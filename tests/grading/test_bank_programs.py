@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from grader.bank import load
+from grader.bank import load_question
 from grader.explain.session import GradingSession, grade
 from grader.grading.bank_errors import BankProgramError
 from grader.model.question import Question
@@ -154,7 +154,7 @@ def with_blocks(folder: Path, files: dict[str, bytes] | None = None, **changes: 
     path = folder / "questions" / "gate.yaml"
     spec = yaml.safe_load(path.read_text()) | {"helpers": ["blocks"]} | changes
     path.write_text(yaml.safe_dump(spec, sort_keys=False))
-    return load([folder], "gate")
+    return load_question([folder], "gate")
 
 
 @pytest.mark.parametrize("driven", [True, False])
@@ -177,7 +177,7 @@ def test_helpers_are_part_of_the_digest_and_of_the_companion_files(tmp_path: Pat
     asked = with_blocks(tmp_path)
     assert asked.companion_files == {"blocks.py": BLOCKS.encode()}
     (tmp_path / "drills" / "gate" / "blocks.py").write_text(BLOCKS + "# TODO more\n")
-    other = load([tmp_path], "gate")
+    other = load_question([tmp_path], "gate")
     assert other.digest != asked.digest
     assert other.todos == ("drills/gate/blocks.py:5",)
 

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.bank import load
+from grader.bank import load_question
 from grader.explain.session import GradingSession
 from grader.grading.check_order import (
     award_points,
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 
 BANK = Path(__file__).parents[1] / "banks" / "parts"
 SPEC = BANK / "questions" / "mean-and-spread.yaml"
-QUESTION = load([BANK], "mean-and-spread")
+QUESTION = load_question([BANK], "mean-and-spread")
 MEAN = "def mean(x):\n    return float(x.sum() / x.size)\n"
 WHOLE_MEAN = "def mean(x):\n    return float(x.sum() / x.size) if x.size else 0.0\n"
 DIES = "import os\ndef mean(x):\n    return float(x.mean()) if x.size else os._exit(3)\n"
@@ -150,7 +150,7 @@ VERDICTS = st.sampled_from(["pass", "fail", "error", "limit", "skipped", "inconc
 
 
 def test_a_question_without_parts_has_one_part_of_a_hundred_points() -> None:
-    mini = load([BANK.parent / "mini"], "deviations")
+    mini = load_question([BANK.parent / "mini"], "deviations")
     assert [(p.points, p.id) for p in mini.spec.parts] == [(100, "")]
     assert resolve_counted_parts(mini, None) == {1}
     assert mini.functions_for_part(1) == mini.functions
@@ -162,7 +162,7 @@ def test_a_submission_passes_although_its_process_ends_in_a_stretch_check(tmp_pa
     first["checks"].append(second["checks"].pop(0) | {"stretch": True})
     second["checks"] = [{"id": "alone", "kind": "outputs", "of": "m", "cases": "many"}]
     (tmp_path / "moved.yaml").write_text(yaml.safe_dump(spec, sort_keys=False))
-    with GradingSession(load([tmp_path / "moved.yaml"], "moved")) as session:
+    with GradingSession(load_question([tmp_path / "moved.yaml"], "moved")) as session:
         report = session.grade((DIES + SPREAD).encode(), seed=1)
     assert report.verdict is Verdict.PASS
     assert [c.id for c in report.checks] == ["mean", "nothing", "alone", "spread", "far"]
@@ -189,7 +189,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Question:
             check |= {"points": of_check[check["id"]]} if check["id"] in of_check else {}
     path = tmp_path_factory.mktemp("shared") / "shared.yaml"
     path.write_text(yaml.safe_dump(spec, sort_keys=False))
-    return load([path], "shared")
+    return load_question([path], "shared")
 
 
 def test_passing_checks_of_a_failing_part_earn_their_points(shared: Question) -> None:
@@ -265,7 +265,7 @@ def quoting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSession
         text = text.replace(old, new)
     path = tmp_path_factory.mktemp("bank") / "quoted.yaml"
     path.write_text(text)
-    with GradingSession(load([path], "quoted")) as opened:
+    with GradingSession(load_question([path], "quoted")) as opened:
         yield opened
 
 

@@ -33,7 +33,7 @@ def package_frames(frame: FrameType | None) -> list[str]:
 
 
 def test_few_frames_lie_between_a_grade_and_a_comparison() -> None:
-    question = bank.load([MINI], "deviations")
+    question = bank.load_question([MINI], "deviations")
     stacks: list[list[str]] = []
 
     def note_comparison(frame: FrameType, event: str, _: object) -> None:

@@ -20,7 +20,7 @@ from grader.explain.session import GradingSession
 from grader.grading.session import GradeOptions
 
 for name in ("maxpool-routing", "softmax-cross-entropy"):
-    question = bank.load([Path(".")], name)
+    question = bank.load_question([Path(".")], name)
     with GradingSession(question) as session:
         for idea, *_ in list(question.variants.values())[:5]:
             source = question.reference + b"\\n\\n" + idea  # an idea is a layer over the reference

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.bank import load
+from grader.bank import load_question
 from grader.explain.session import GradingSession
 from grader.model.report import Report
 from grader.reports.json import dumps
@@ -68,7 +68,7 @@ WRONG = {
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSession]:
     path = tmp_path_factory.mktemp("bank") / "memory.yaml"
     path.write_text(SPEC)
-    with GradingSession(load([path], "memory")) as opened:
+    with GradingSession(load_question([path], "memory")) as opened:
         yield opened
 
 

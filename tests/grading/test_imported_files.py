@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[GradingSession]:
-    with GradingSession(bank.load([ROOT], "softmax-cross-entropy")) as opened:
+    with GradingSession(bank.load_question([ROOT], "softmax-cross-entropy")) as opened:
         yield opened
 
 

@@ -20,7 +20,7 @@ RIGHT = (PROGRAMS / "reference.py").read_text()
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[GradingSession]:
-    with GradingSession(bank.load([BANK], "deviations")) as opened:
+    with GradingSession(bank.load_question([BANK], "deviations")) as opened:
         yield opened
 
 

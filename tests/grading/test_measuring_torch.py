@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.bank import load
+from grader.bank import load_question
 from grader.cases.recipe import read_cases
 from grader.grading.evaluation import Evaluation
 from grader.model.report import CheckResult, Verdict
@@ -82,7 +82,7 @@ def theirs(zygote: Zygote) -> Iterator[WorkerClient]:
 
 
 def alive(ours: WorkerClient, theirs: WorkerClient, source: str) -> CheckResult:
-    question = load([MINI], "squares-graph")
+    question = load_question([MINI], "squares-graph")
     reference = RemoteProgram(ours, "reference", [question.reference], question.support)
     submission = RemoteProgram(theirs, "submission", [source.encode()], question.support)
     reference.load(())
@@ -96,7 +96,7 @@ def alive(ours: WorkerClient, theirs: WorkerClient, source: str) -> CheckResult:
 
 
 def test_the_reference_passes(ours: WorkerClient, theirs: WorkerClient) -> None:
-    result = alive(ours, theirs, load([MINI], "squares-graph").reference.decode())
+    result = alive(ours, theirs, load_question([MINI], "squares-graph").reference.decode())
     assert (result.verdict, result.message) == (
         "pass",
         "0 bytes alive after forward, 64 bytes allowed",

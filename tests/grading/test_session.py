@@ -58,7 +58,7 @@ def test_grades_in_a_session_equal_single_grades_in_any_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("grader.sandbox.remote_program.CALL_SECONDS", 0.5)  # for what hangs
-    question = bank.load([MINI], "deviations")
+    question = bank.load_question([MINI], "deviations")
     files = submissions(question)
     alone = {name: settled(grade(question, text, seed=7)) for name, text in files.items()}
     assert {r.verdict for r in alone.values()} >= {"pass", "fail", "error", "limit"}

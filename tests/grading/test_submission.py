@@ -41,7 +41,7 @@ pytestmark = [
 @functools.cache
 def question(question_id: str = "maxpool-routing") -> Question:
     """Return a question without its ideas: these tests are not about naming."""
-    return replace(bank.load([ROOT], question_id), variants={})
+    return replace(bank.load_question([ROOT], question_id), variants={})
 
 
 REFERENCE = question().reference.decode()

@@ -12,7 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from grader import forms
-from grader.bank import load, question_ids, starter_repair
+from grader.bank import load_question, question_ids, starter_repair
 from grader.commands.show import collect_evidence
 from grader.model.question import Question
 from grader.model.report import Bar, Bars, Breakdown, BreakdownRow, CheckResult, Mismatch, Verdict
@@ -42,7 +42,7 @@ every_question = pytest.mark.parametrize("name", question_ids([ROOT]))
 @functools.cache
 def guided(name: str) -> tuple[Question, list[IdeaEvidence], str]:
     """A question, what shows its ideas, and the whole guide as Markdown."""
-    question = load([ROOT], name)
+    question = load_question([ROOT], name)
     if question.spec.needs_torch and not TORCH:
         pytest.skip("torch is not installed")
     found = collect_evidence(question)
@@ -52,7 +52,7 @@ def guided(name: str) -> tuple[Question, list[IdeaEvidence], str]:
 @functools.cache
 def lead(name: str) -> tuple[Question, str]:
     """A question, and the page to lead an interview from."""
-    question = load([ROOT], name)
+    question = load_question([ROOT], name)
     return question, render_markdown(interviewer_guide(question))
 
 
@@ -285,7 +285,7 @@ def timed(minutes: tuple[int, ...], called: str = "") -> str:
 
 
 def test_the_page_of_a_question_without_a_repair_has_its_starter(golden: Golden) -> None:
-    question = load([ROOT / "tests" / "banks" / "parts"], "mean-and-spread")
+    question = load_question([ROOT / "tests" / "banks" / "parts"], "mean-and-spread")
     golden("interviewer", render_markdown(interviewer_guide(question)))
 
 

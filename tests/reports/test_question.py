@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.bank import load
+from grader.bank import load_question
 from grader.grading.kinds import registry
 from grader.model.question import Question
 from grader.reports import question as asks
@@ -109,7 +109,7 @@ def backward(grad_y, ctx): ...  # (N,) -> (N, C)
 
 
 def test_what_is_answered_by_choosing_is_asked_with_all_answers(tmp_path: Path) -> None:
-    choices = load([written(tmp_path, CHOICES, CHOSEN)], "one")
+    choices = load_question([written(tmp_path, CHOICES, CHOSEN)], "one")
     text = document(choices)
     assert "Questions\n\n  fell: Why did it fall?\n" in text
     for line in ("a By luck.", "b The inner product is positive.", "c None."):

@@ -30,7 +30,7 @@ from grader.sandbox.client import WorkerClient
 from grader.sandbox.spawn import Zygote
 from grader.explain.session import grade
 
-QUESTION = bank.load([Path({str(MINI)!r})], "deviations")
+QUESTION = bank.load_question([Path({str(MINI)!r})], "deviations")
 libc = ctypes.CDLL(None)
 
 def right():

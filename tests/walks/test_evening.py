@@ -22,7 +22,7 @@ from pathlib import Path
 import pyte
 import pytest
 
-from grader.bank import load
+from grader.bank import load_question
 from tests.walks.test_walks import stable
 
 ROOT = Path(__file__).parents[2]
@@ -140,7 +140,7 @@ def here(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Evening]:
 
 def version(question: str, *ideas: str) -> bytes:
     """The reference of a question, or that with ideas."""
-    loaded = load([ROOT], question)
+    loaded = load_question([ROOT], question)
     programs = [loaded.reference, *(loaded.variants[idea][0] for idea in ideas)]
     return b"\n\n".join(programs)
 

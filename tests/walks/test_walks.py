@@ -141,7 +141,7 @@ def typed(
 
 def load(name: str) -> Question:
     """Load a question, unless this machine lacks what it needs."""
-    question = bank.load([ROOT], name)
+    question = bank.load_question([ROOT], name)
     if question.spec.needs_torch:
         pytest.importorskip("torch")
     return question

@@ -39,7 +39,7 @@ def too_long(question: Question) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_what_is_read_of_a_question_fits(name: str) -> None:
-    assert list(too_long(bank.load([ROOT], name))) == []
+    assert list(too_long(bank.load_question([ROOT], name))) == []
 
 
 def pages(question: Question, width: int) -> Iterator[str]:
@@ -57,7 +57,7 @@ def pages(question: Question, width: int) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_no_page_of_a_question_is_wider_than_its_window(name: str) -> None:
-    question = bank.load([ROOT], name)
+    question = bank.load_question([ROOT], name)
     for width in (80, 60, 40):
         wide = [line for line in pages(question, width) if display_width(line) > width]
         assert [line for line in wide if len(line.split()) > 1] == [], width  # a word stays whole
@@ -65,7 +65,7 @@ def test_no_page_of_a_question_is_wider_than_its_window(name: str) -> None:
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_a_pass_introduces_the_next_part_with_its_signatures(name: str) -> None:
-    question = bank.load([ROOT], name)
+    question = bank.load_question([ROOT], name)
     for number, part in enumerate(question.spec.parts[1:], 2):
         lines = render_terminal(asks.part_request_blocks(question, number), 80, rows=17)
         page = "".join("".join(map(without_styles, lines)).split())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.bank import load
+from grader.bank import load_question
 from grader.grading.evaluation import Evaluation
 from grader.grading.kinds import registry
 from grader.model.question import Question
@@ -25,7 +25,7 @@ def run_check(evaluation: Evaluation, check: Check) -> CheckResult:
 
 class Desk:
     def __init__(self, question_id: str, theirs: WorkerClient, ours: WorkerClient) -> None:
-        self.question: Question = load([MINI], question_id)
+        self.question: Question = load_question([MINI], question_id)
         self.theirs = theirs
         self.reference = self._program(
             ours, f"reference of {question_id}", [self.question.reference]

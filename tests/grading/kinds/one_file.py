@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from grader.bank import load
+from grader.bank import load_question
 from grader.explain.session import GradingSession
 from grader.model.report import CheckResult, Report
 
@@ -46,7 +46,7 @@ def opened(
     folder: Path, spec: str, reference: str, *, uses: str = "numpy", ideas: str = ""
 ) -> Iterator[GradingSession]:
     path = written(folder, spec, reference, uses=uses, ideas=ideas)
-    with GradingSession(load([path], "one")) as session:
+    with GradingSession(load_question([path], "one")) as session:
         yield session
 
 

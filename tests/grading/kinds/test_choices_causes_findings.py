@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.bank import load
+from grader.bank import load_question
 from grader.explain.session import GradingSession
 from grader.model.errors import BankError
 from grader.model.report import Report, Verdict
@@ -73,7 +73,7 @@ def choosing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GradingSessio
 def asking(folder: Path, spec: str = CAUSES) -> Iterator[GradingSession]:
     path = written(folder, spec, PICKED)
     path.write_text(path.read_text().replace("starter_holds: []", "hints: []"))
-    with GradingSession(load([path], "one")) as session:
+    with GradingSession(load_question([path], "one")) as session:
         yield session
 
 

@@ -27,14 +27,14 @@ def swiglu_mlp(x, w_gate, w_up, w_down):
 
 def on_the_card(source: bytes) -> CheckResult:
     """Return the result of the check of vram-bottleneck that needs a GPU."""
-    question = bank.load([ROOT], "vram-bottleneck")
+    question = bank.load_question([ROOT], "vram-bottleneck")
     report = grade(question, source, seed=1, parts=[3])
     return next(check for check in report.checks if check.id == "gpu-peak")
 
 
 def test_the_reference_stays_within_the_budget_of_the_card() -> None:
     assert config.cuda_device_files()
-    question = bank.load([ROOT], "vram-bottleneck")
+    question = bank.load_question([ROOT], "vram-bottleneck")
     result = on_the_card(question.reference)
     assert result.verdict is Verdict.PASS, result.message
     # 0.19 GiB of weights, as much of gradients, the inputs of eight blocks, and one block's own.
@@ -42,6 +42,6 @@ def test_the_reference_stays_within_the_budget_of_the_card() -> None:
 
 
 def test_plain_autograd_exceeds_the_budget_of_the_card() -> None:
-    result = on_the_card(bank.load([ROOT], "vram-bottleneck").reference + PLAIN)
+    result = on_the_card(bank.load_question([ROOT], "vram-bottleneck").reference + PLAIN)
     assert result.verdict is Verdict.FAIL, result.message
     assert 3.9 < result.figures["bytes"] / 2**30 < 5.0, result.message

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.bank import load
+from grader.bank import load_question
 from grader.grading.bank_errors import BankProgramError
 from grader.model.question import Support
 from grader.model.report import Bars, Verdict
@@ -20,7 +20,7 @@ from tests.harness import Lend
 
 pytest.importorskip("torch")
 
-KEEPS = load([MINI], "squares-graph").variants["keeps-the-product"][0].decode()
+KEEPS = load_question([MINI], "squares-graph").variants["keeps-the-product"][0].decode()
 PLAIN = "def squares(x, w):\n    return (x @ w) ** 2\n"
 BACKWARD = """\
 class Squares(torch.autograd.Function):

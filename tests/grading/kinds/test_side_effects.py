@@ -51,7 +51,7 @@ def test_an_input_that_is_changed_fails_the_check_of_values(tmp_path: Path) -> N
 
 def test_functions_that_a_driver_calls_are_described_as_your_code() -> None:
     wrong = ROOT / "tests" / "solutions" / "kv-cache" / "wrong" / "scales_x_in_place.py"
-    with GradingSession(bank.load([ROOT], "kv-cache")) as session:
+    with GradingSession(bank.load_question([ROOT], "kv-cache")) as session:
         result = of(session.grade(wrong.read_bytes(), seed=1), "whole")
     assert result.message == "your code changes its caller's x (case whole)"
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.bank import load
+from grader.bank import load_question
 from grader.grading.tolerance_bands import allowed_by_check
 from grader.model.errors import BankError
 from grader.model.report import Verdict
@@ -135,7 +135,9 @@ def test_a_tolerance_applies_to_the_results_that_it_names(tmp_path: Path) -> Non
 
 
 def test_the_candidate_is_shown_what_is_allowed_and_why(tmp_path: Path) -> None:
-    question = load([written(tmp_path, CLIPPED.replace("TOLERANCE", WRITTEN), EXACT)], "one")
+    question = load_question(
+        [written(tmp_path, CLIPPED.replace("TOLERANCE", WRITTEN), EXACT)], "one"
+    )
     page = " ".join(render_text(question_blocks(question)).split())
     for text in (page, " ".join(question_markdown(question).split())):
         assert "may be off by at most 0.0001 %: libraries add a small number to the norm." in text
@@ -156,7 +158,7 @@ def test_a_tolerance_is_shown_once_and_in_one_spelling(keys: dict[str, Any], wor
 def test_no_clause_repeats_the_tolerance_of_its_check() -> None:
     message = []
     for path in sorted((ROOT / "questions").glob("*.yaml")):
-        for part in load([ROOT], path.stem).spec.parts:
+        for part in load_question([ROOT], path.stem).spec.parts:
             allowed = [getattr(check, "tolerance", None) for check in part.checks]
             widths = {f"{w:g}" for t in allowed if t for w in (t.absolute, t.relative) if w}
             widths |= {f"{100 * t.relative:g} %" for t in allowed if t and t.relative}
@@ -176,11 +178,11 @@ def test_where_one_result_has_two_tolerances_the_rarer_one_says_where_it_holds(
     all_checks = "".join(check.format(name, width) for name, width in tolerances.items())
     spec = f"run:\n  - y = f(x)\ncases:\n  few: {{x: [1.0]}}\nchecks:{all_checks}\n"
     bank = written(tmp_path, spec, "def f(x):\n    return x * 2\n")
-    hidden = " ".join(question_markdown(load([bank], "one")).split())
+    hidden = " ".join(question_markdown(load_question([bank], "one")).split())
     assert "- Results may be off by at most 0.1: So." in hidden
     assert hidden.count("may be off") == 1  # what it does not know by name says nothing more
     bank.write_text(bank.read_text().replace("def f(x): ...", "def f(x): return y"))
-    question = load([bank], "one")
+    question = load_question([bank], "one")
     page = " ".join(question_markdown(question).split())
     assert "- `y` may be off by at most 0.1: So." in page
     assert "- `y` may be off by at most 0.001: So. (Where this is checked: far.)" in page
@@ -199,5 +201,5 @@ def test_where_one_result_has_two_tolerances_the_rarer_one_says_where_it_holds(
 )
 def test_a_tolerance_that_makes_no_sense_is_refused(tmp_path: Path, own: str, message: str) -> None:
     with pytest.raises(BankError) as refused:
-        load([written(tmp_path, CLIPPED.replace("TOLERANCE", own), EXACT)], "one")
+        load_question([written(tmp_path, CLIPPED.replace("TOLERANCE", own), EXACT)], "one")
     assert message in refused.value.message
