@@ -81,13 +81,13 @@ def config_lines() -> list[str]:
 
 
 def path_of_line(line: str) -> str:
-    """Return the path on a line of the list, without a comment; "" if there is no path."""
+    """Return the path on a line of the list, without a comment; "" for a line without a path."""
     return re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip()
 
 
 def expand_path(path: str) -> Path:
     """Return a path of the list or the environment, with the home folder for `~`."""
-    # Not Path.expanduser: it raises if there is no home folder, and this must not fail.
+    # Path.expanduser would raise if the home folder is unknown, and this must not fail.
     return Path(os.path.expanduser(path))  # noqa: PTH111
 
 
@@ -121,8 +121,8 @@ def banks_in_use(
 ) -> list[Path]:
     """Return the banks to look in, each once; `explicit` is the value of `--bank`.
 
-    With `warn`, a wrong path of the user's list and a bank that cannot be read are skipped, so that
-    one bad bank does not hide the others.  `warn` is called with the fault and a hint.
+    With `warn`, wrong paths of the user's list and unreadable banks are skipped: one bad bank must
+    not hide the others.  `warn` is called with the fault and a hint.
 
     Raises:
         UsageError: a path that was named explicitly is not a bank.
@@ -165,7 +165,7 @@ def find_question(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
     """Return the bank and the id of a question that is asked for by `ID` or `BANK/ID`.
 
     Raises:
-        UsageError: no bank has it, or two have it and none is named.
+        UsageError: no bank has it, or two have it and `asked` does not name the bank.
         BankError: no bank has it, and one cannot be read.
     """
     bank_name, slash, question_id = asked.rpartition("/")

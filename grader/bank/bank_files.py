@@ -80,7 +80,7 @@ class BankFiles:
         """Return the first bytes of a file.
 
         Raises:
-            OSError: there is no such file, it lies outside the bank, or it cannot be read.
+            OSError: the file does not exist, lies outside the bank, or cannot be read.
         """
         if not self.is_one_file:
             return read_regular_file(self._inside(name), most)[0]
@@ -175,7 +175,7 @@ def why_not_a_bank(bank: Path) -> str:
 
 
 def _bank_fault(bank: Path) -> str:
-    """Return what is at a path instead of a bank, or "" if it is a bank."""
+    """Describe the thing at a path that is not a bank; return "" for a bank."""
     path = bank
     try:
         mode = bank.stat().st_mode
@@ -198,7 +198,7 @@ def is_id(name: str) -> bool:
 
 
 def nearest_id(name: str) -> str:
-    """Return the id most like a name, or "" if an id can have none of its letters."""
+    """Return the id most like a name, or "" if no letter of it may stand in an id."""
     return "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:MAX_ID_LENGTH].strip("-")
 
 

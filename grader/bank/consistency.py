@@ -56,7 +56,7 @@ def no_ideas_clause(question_id: str) -> str:
 
 
 class ConsistencyChecker:
-    """Finds inconsistencies in a question; paths are those of a spec with `parts`."""
+    """Finds inconsistencies in a question; paths begin as in a spec with the key `parts`."""
 
     def __init__(self, question: Question, cases: Mapping[str, CaseRecipe]) -> None:
         self._question = question

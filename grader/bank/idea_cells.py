@@ -85,7 +85,7 @@ def read_cells(data: bytes, path: Path) -> tuple[Document, list[ProgramCell]]:
 
 
 def _key_lines(lines: list[str], marks: list[int]) -> list[str]:
-    """Return the names and keys of a file as lines of YAML, on the lines where they are written."""
+    """Return the names and keys of a file as lines of YAML, each on the line that it has there."""
     keys = [""] * len(lines)
     for mark in marks:
         keys[mark] = f"{json.dumps(cell_name(lines[mark]))}:"
@@ -126,7 +126,9 @@ def join_paragraph_lines(docstring: str) -> str:
 
 
 def layer_over(reference: bytes, idea: bytes) -> bytes:
-    """Return a reference with the definitions of an idea in place of its own, and new ones below.
+    """Return a reference in which the definitions of an idea replace the reference's.
+
+    Imports of the idea follow the other imports; definitions with new names follow at the end.
 
     Raises:
         SyntaxError: one of them is not Python.

@@ -1,7 +1,7 @@
 """Load a question: its validated spec and every program, from a file or from the spec.
 
 A program that stands inside a spec, or in a file with others, is loaded with blank lines before
-it.  Its lines then have the numbers of that file, so that an error names the right line.
+it.  Its lines then have the same numbers as in that file, and an error names the right line.
 """
 
 from __future__ import annotations

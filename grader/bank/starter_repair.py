@@ -162,8 +162,8 @@ def _code_changes(
 def _belong_together(earlier: _Run, run: _Run, entries: Sequence[_Entry]) -> bool:
     """Return True if one sentence explains both of two runs.
 
-    That is so if they are close together, and either the second run has no sentence, or the first
-    run has only sentences.
+    They have to be close together.  The second run may not have a sentence, unless the first run
+    has only sentences.
     """
     if run.start - earlier.end > _MAX_GAP:
         return False

@@ -58,7 +58,7 @@ def validation_errors(
         by_path.setdefault(_path_in_file(detail, data), []).append(detail)
     deepest = _without_shallow_branches(by_path)
     unknown_keys: dict[KeyPath, str] = {}  # a sentence on each
-    intended: set[KeyPath] = set()  # the keys of which these are misspellings
+    intended: set[KeyPath] = set()  # the paths of the keys that were probably meant
     for path, details in deepest.items():
         if details[0]["type"] == "extra_forbidden":
             *parents, key = path
@@ -143,7 +143,7 @@ def _unknown_key_text(key: str, known_keys: list[str]) -> str:
 
 
 def _wrong_value_text(path: KeyPath, details: list[ErrorDetails], model: type[BaseModel]) -> str:
-    """Return what was expected and found, and a correction if one is likely."""
+    """Return a sentence: the expected and the actual value, and a likely correction."""
     error_type = details[0]["type"]
     value = details[0]["input"]
     if error_type == "missing":
@@ -175,7 +175,7 @@ def _advice(path: KeyPath, details: list[ErrorDetails], expected: str) -> str:
 
 
 def _expected_text(detail: ErrorDetails) -> str:
-    """Return what pydantic expected, in words."""
+    """Return a noun phrase for the value that pydantic expected."""
     error_type = detail["type"].replace("int_from_float", "int_type")
     context = detail.get("ctx", {})
     if error_type == "literal_error":

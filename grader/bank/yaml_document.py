@@ -26,7 +26,7 @@ from grader.model.limits import (
     MAX_YAML_WORD,
 )
 
-MAX_SENTENCE = 600  # letters, before those that cannot be printed are spelled out
+MAX_SENTENCE = 600  # letters, before unprintable ones are replaced by their codes
 REQUIRED_HEAD = {"title", "track", "level", "uses"}
 _ENDLESS = "expected a question, found a file that repeats or nests itself without end"
 _KIND = "tag:yaml.org,2002:"
@@ -109,7 +109,7 @@ class UnreadableYaml(yaml.YAMLError):
     """The file is not text or not a question, or uses YAML that a spec may not use."""
 
     def __init__(self, text: str, place: Place = (1, 1)) -> None:
-        """Store what is wrong, and the line and column."""
+        """Store a sentence on the fault, and its line and column."""
         super().__init__(text)
         self.place = place
 
@@ -146,10 +146,10 @@ def _root_in_words(root: yaml.Node | None) -> str:
 
 
 def read_head(data: bytes) -> dict[str, Any]:
-    """Return the first keys of a spec, up to the last of those that a list of questions shows.
+    """Return the keys of a spec from its beginning until all keys for a list of questions are read.
 
-    Values are texts, lists and mappings.  If the keys come too late, the earlier ones are returned;
-    if the data is not YAML, none.
+    Values are texts, lists and mappings.  Reading stops after `MAX_HEAD_EVENTS` values.  If the
+    data is not YAML, no key is returned.
     """
     head: dict[str, Any] = {}
     text = data.decode("utf-8", "ignore")
@@ -267,7 +267,7 @@ def _syntax_error(error: Exception, text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _likely_cause(error: yaml.MarkedYAMLError, line: str, column: int) -> str:
-    """Return what the author probably wrote by mistake, or the words of PyYAML."""
+    """Return the author's probable mistake, or the message of PyYAML."""
     problem = " ".join(str(part) for part in (error.context, error.problem) if part)
     before = line[:column]
     if line[column : column + 1] == "\t":

@@ -187,7 +187,7 @@ def is_number(value: object) -> bool:
 
 
 def unknown_word_message(value: object, allowed: Sequence[str]) -> str:
-    """Return the message for a value that is none of the allowed words."""
+    """Return the message for a value that is not an allowed word."""
     hint = suggest_word(value, allowed)
     return f"expected one of {', '.join(allowed)}, found {value!r}{hint}"
 
@@ -365,7 +365,7 @@ def _read_inputs(
         try:
             inputs[key] = read_input(value)
         except RecipeError as error:
-            inputs[key] = Recipe(None)  # so that no other key reports the name as unknown
+            inputs[key] = Recipe(None)  # else another key would report the name as unknown
             if key not in own_keys:
                 continue  # reported by the case that has the key
             report(str(error), *(key,) if error.key is None else (key, error.key))

@@ -28,9 +28,9 @@ def vary_case(
 
     Args:
         case: The case to vary.
-        cases: All cases of the question, which show what is allowed.
+        cases: All cases of the question, which show the allowed numbers and dtypes.
         rng: The only source of chance.
-        reach: What may change: only values; sizes, dtype and layout; or scalars as well.
+        reach: The allowed changes: only values; sizes, dtype and layout; or scalars as well.
         layouts: The layouts that the question allows.
     """
     varied = case
@@ -83,7 +83,7 @@ def resized_case(case: CaseRecipe, growth: int, *, fixed: int = 0) -> CaseRecipe
 
 
 def _drawn_like(recipe: Recipe, literal: np.ndarray[Any, Any]) -> Recipe:
-    """Return an input that draws numbers like those that are written out."""
+    """Return an input that is drawn, in the range of the numbers that were written out."""
     low = float(literal.min(initial=0.0))
     high = float(literal.max(initial=1.0))
     generator = "uniform"

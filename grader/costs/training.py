@@ -1,12 +1,13 @@
 """The costs of training any model: its state by precision and optimizer, sharded, and its loss.
 
-Bytes of an element are those that torch allocates.  In `fp32` and `bf16` the whole module has that
-type, and so have gradients and the optimizer's moments (torch/optim/adam.py: `zeros_like(param)`).
-In `mixed` weights and gradients are bf16, and the optimizer works on a copy of the weights in fp32,
-with moments in fp32 (Micikevicius and others, arXiv:1710.03740, section 3.1; Rajbhandari and
-others, arXiv:1910.02054, section 3.1: 2 + 2 + 12 bytes per parameter with Adam).  The stages of
-ZeRO shard the optimizer's state over the GPUs (1), the gradients too (2), and the weights too (3)
-(the same paper, section 5).  A shard of n elements has n / gpus elements, rounded up.
+The bytes of an element are counted as torch allocates them.  In `fp32` and `bf16` the whole module
+has that type, and so have gradients and the optimizer's moments (torch/optim/adam.py:
+`zeros_like(param)`). In `mixed` weights and gradients are bf16, and the optimizer works on a copy
+of the weights in fp32, with moments in fp32 (Micikevicius and others, arXiv:1710.03740, section
+3.1; Rajbhandari and others, arXiv:1910.02054, section 3.1: 2 + 2 + 12 bytes per parameter with
+Adam).  The stages of ZeRO shard the optimizer's state over the GPUs (1), the gradients too (2), and
+the weights too (3) (the same paper, section 5).  A shard of n elements has n / gpus elements,
+rounded up.
 
 The logits become fp32 before the loss, `cross_entropy(logits.float(), labels)`, and the derivative
 of log_softmax needs its result, the log-probabilities.  When backward starts, the gradients of both
@@ -58,7 +59,7 @@ class TensorFormula(NamedTuple):
 
 
 class MatmulFormula(NamedTuple):
-    """Products of (m, k) and (k, n), each 2 m k n FLOPs; FLOPs and bytes are those of all."""
+    """Products of (m, k) and (k, n), each 2 m k n FLOPs.  `flops` and `nbytes` are totals."""
 
     name: str
     m: str

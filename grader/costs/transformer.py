@@ -4,7 +4,7 @@ The decoder is pre-norm: RMSNorm, attention, RMSNorm, MLP; the results of attent
 added to the stream.  Queries, keys and values are projected without biases, queries and keys are
 rotated by their positions, several query heads may share a key-value head.  The MLP is gated,
 silu(gate) * up, or plain, gelu(up).  A last RMSNorm and a projection to the vocabulary give logits,
-and the loss is their cross-entropy in fp32.  There is no dropout.
+and the loss is their cross-entropy in fp32.  Dropout is left out.
 
 Backward needs the tensors in torch's formulas of derivatives (V. Korthikanti and others,
 arXiv:2205.05198, section 4.1, counts a GPT block in this way): a projection needs its input, a norm

@@ -144,7 +144,7 @@ class Form:
         return text
 
     def answers_for_function(self, function: str, question: Question) -> list[str]:  # noqa: ARG002
-        """Return the answers from which a function is made, as the file names them."""
+        """Return the answers that a function is made from, as the file names them."""
         return [function]
 
     def spec_errors(self, spec: Spec) -> SpecErrors:
@@ -198,7 +198,7 @@ def read_answers(
         text: The file.
         names: The names that an answer may have.
         needed: Names that must be there (default: all).
-        expected: What a line should be, for messages.
+        expected: The form of a line, for messages.
         unread: Errors of lines are added to it, and no name is needed.
         literal: Refuse all but `name = value`.
         words: A dash or a space may stand for the = before one of these.

@@ -8,7 +8,7 @@ A formula is parsed by recursive descent and translated to Python of a few safe 
                  expression ")" | "d" "(" index "," index ")" | "sum" "(" index "," expression ")"
 
 `d(i, j)` is 1 if i = j, else 0.  `sum(k, ...)` runs over all entries; k is a new index.
-Every number becomes a float, so that no power can take all memory.
+Every number becomes a float: no power can take all memory.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def answer_format(follow_up: FollowUp) -> str:
 
 
 def right_answer(follow_up: FollowUp) -> str:
-    """Return the right answer as it can be typed; empty if it is in words."""
+    """Return the right answer as it can be typed; "" if the answer is a text."""
     if follow_up.choice:
         return str(follow_up.right)
     if follow_up.number:

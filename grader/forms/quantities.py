@@ -1,6 +1,6 @@
 """Parse the quantity of an answer: `14 GB`, `about 37 users`, `8192 * 131072 B = 1.07 GB`.
 
-An answer is an equation of amounts, of which the last one counts:
+An answer is an equation of amounts.  The last amount counts:
 
     answer  = amount {"=" amount}
     amount  = sum [unit]                       a single unit at the end is that of the whole sum
@@ -8,8 +8,8 @@ An answer is an equation of amounts, of which the last one counts:
     product = factor {("*" | "/") factor}
     factor  = ("+" | "-") factor | (number | "(" sum ")") {unit | "**" factor}
 
-The text is data: it is read token by token and never run.  Every number is a float, so that no
-power can take all memory.  docs/forms.md has the rules.
+The text is data: it is read token by token and never run.  Every number is a float: no power can
+take all memory.  docs/forms.md has the rules.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ _MAYBE_UNIT = re.compile(  # words that are not taken for nouns
 class RequestedQuantity:
     """The quantity that a question asks for."""
 
-    expected_form: str = ""  # beginning of the message if the answer is no number
+    expected_form: str = ""  # beginning of the message if the answer is not a number
     unit: str = "1"  # base unit
     about: str = ""  # name and question: their nouns may follow a number
     is_literal: bool = False  # refuse remarks, nouns and equations
@@ -153,7 +153,7 @@ class ParsedQuantity(NamedTuple):
 
     value: float
     unit: str  # base unit; "" if no unit is written
-    size: float  # factor of the unit behind the whole; 1 if there is none
+    size: float  # factor of the unit behind the whole; 1 without such a unit
     digit: float  # value of one unit in the last digit; 0 for the result of arithmetic
 
 
@@ -171,7 +171,7 @@ def parse_quantity(text: str, unit: str, about: str = "", *, literal: bool = Fal
     """Return a quantity in its base unit, as 1.12e11 for `112 GB`, `112e9` or `2 * 56 GB`.
 
     Raises:
-        UnreadableAnswer: it is not a quantity; the sentence says what was expected.
+        UnreadableAnswer: it is not a quantity; the sentence says how to write one.
     """
     names = UNITS[unit].factors
     expected = "expected a number"
@@ -187,7 +187,7 @@ def parse_fraction(text: str, unit: str = "1", about: str = "", *, literal: bool
     """Return a decimal, a fraction, or the value of other arithmetic.
 
     Raises:
-        UnreadableAnswer: it is none of these.
+        UnreadableAnswer: it is not such a number.
     """
     expected = "needs a number such as 0.25, -3 or 2/3"
     return read_quantity(text, RequestedQuantity(expected, unit, about, literal)).value
@@ -404,7 +404,7 @@ def _calculate(
 
 
 def _stem(word: str) -> str:
-    """Return a noun without its ending, so that singular and plural are alike."""
+    """Return a noun without its ending: singular and plural become equal."""
     return re.sub("(?:ies|y|es|e|s)$", "", word)
 
 
