@@ -100,7 +100,7 @@ def resolve_path(path: Path) -> Path:
 
 
 def bank_places(explicit: Path | None = None) -> list[BankPlace]:
-    """Return the places of banks: only `--bank`, or `DRILL_BANK`, the list and the built-in one."""
+    """Return where banks may be: `--bank`, or else `DRILL_BANK`, the list, the built-in bank."""
     if explicit is not None:
         return [BankPlace(explicit, "--bank")]
     variable = os.environ.get("DRILL_BANK", "").split(os.pathsep)
@@ -144,7 +144,7 @@ def banks_in_use(
 
 
 def bank_names(banks: Sequence[Path]) -> dict[str, Path]:
-    """Return every bank by name: that of its folder or file, or `drill` for the built-in one.
+    """Return the banks by name: the name of its folder or file; the built-in bank is `drill`.
 
     If two would have the same name, the later one gets a number: `mine`, `mine-2`.
     """

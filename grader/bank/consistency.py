@@ -51,7 +51,7 @@ def shape_sources(written: object) -> list[str]:
 
 
 def no_ideas_clause(question_id: str) -> str:
-    """Return the end of a sentence about an idea of a question without ideas."""
+    """Return the hint to add if a question names an idea and has no ideas."""
     return f"; the question has no ideas: write drills/{question_id}/ideas.py or code.ideas"
 
 
@@ -119,7 +119,7 @@ class ConsistencyChecker:
     # -- the question as a whole ------------------------------------------------------------------
 
     def _step_errors(self) -> SpecErrors:
-        """Yield a driver without steps, steps without a driver, and other steps after judge's."""
+        """Yield a driver that no step calls, a missing driver, and steps after a step of judge."""
         question = self._question
         if question.driver is not None and not question.driver_functions:
             yield ("run",), "expected a step that calls driver.NAME, or no driver, found none"
@@ -165,7 +165,7 @@ class ConsistencyChecker:
                 yield (run, name), (self._spec.step_path(run, i), text)
 
     def _unread_inputs(self) -> SpecErrors:
-        """Yield inputs that nothing reads: a misspelled one leaves its case out of every check."""
+        """Yield inputs that no step or check reads: with a misspelled one, no check uses the case."""
         read = set(self._read)
         for check in self._spec.checks:
             read.update(reference.name for reference in _references(check)[0])
@@ -359,7 +359,7 @@ class ConsistencyChecker:
 
 
 def _clause_errors(check: Check, path: KeyPath, clauses: int) -> SpecErrors:
-    """Yield numbers above `clauses`, the number of clauses up to the part of the check."""
+    """Yield numbers above `clauses`, the number of clauses in this part and the earlier ones."""
     for j, number in enumerate(check.clause):
         if number > clauses:
             known = f"up to {clauses}" if clauses else "of a contract, and there is none"
@@ -402,7 +402,7 @@ def _pointless_checks(part: Part, path: KeyPath) -> SpecErrors:
 def _unknown_word(
     path: KeyPath, expected: str, word: str, known: Iterable[str], hint: str = ""
 ) -> SpecErrors:
-    """Yield a sentence on a word that is not known; it lists the known ones if they are few."""
+    """Yield a sentence on a word that is not known; it lists the known words if they are few."""
     words = sorted(known)
     if word in words:
         return

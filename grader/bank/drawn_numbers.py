@@ -29,7 +29,7 @@ _MAX_INTEGER = 1e15  # larger results of arithmetic are floats
 
 
 class DrawnNumbers:
-    """The set that a seed draws; `sets` is empty if the question has none."""
+    """The set of numbers that a seed draws; without `given`, `sets` is empty."""
 
     def __init__(self, data: Mapping[str, Any], seed: int) -> None:
         """Draw from the parsed data of a spec."""
@@ -59,7 +59,7 @@ class DrawnNumbers:
             yield ("given", 0, name), f"expected {{{name}}} in a text or a case, found it in none"
 
     def fill_in(self, data: Any, path: KeyPath = ()) -> Any:  # noqa: ANN401 any YAML value
-        """Return data with the numbers filled in; `path` leads to it."""
+        """Return data with the numbers filled in; `path` is the place of the data in the spec."""
         if isinstance(data, dict):
             return {
                 self.fill_in(key, (*path, "")): self.fill_in(value, (*path, key))

@@ -28,7 +28,7 @@ ExplainedLine = tuple[str | None, Reasons]  # a line, and the sentences right ab
 
 @dataclass(frozen=True, slots=True)
 class RepairChange:
-    """One run of lines to change: `before`, from a line of the starter on, becomes `after`."""
+    """One change: the lines `before`, which begin at `line` of the starter, become `after`."""
 
     line: int  # from 1
     before: tuple[str, ...]
@@ -92,7 +92,7 @@ def _lines(source: bytes) -> list[str]:
 
 
 def _explained_lines(source: bytes) -> Iterator[ExplainedLine]:
-    """Yield every line with the sentences right above it; None for sentences at the end."""
+    """Yield every line with the sentences right above it; at the end, None with the last ones."""
     reasons: list[ChangeReason] = []
     for line in _lines(source):
         if why := _WHY.fullmatch(line):
@@ -137,7 +137,7 @@ class _Run(NamedTuple):
 def _code_changes(
     starter: Sequence[str], explained_lines: Iterable[ExplainedLine]
 ) -> Iterator[RepairChange]:
-    """Yield the changed runs, each divided where a sentence stands."""
+    """Yield the changes: changed runs of lines, split at every sentence."""
     entries: list[_Entry] = []
     for line, reasons in explained_lines:
         if reasons:
@@ -176,7 +176,7 @@ def _belong_together(earlier: _Run, run: _Run, entries: Sequence[_Entry]) -> boo
 def _divided(
     start: int, before: Sequence[str], entries: Sequence[_Entry]
 ) -> Iterator[RepairChange]:
-    """Yield one run as a change for each sentence in it."""
+    """Split one run into a change for each of its sentences."""
     reasons: list[Reasons] = [()]
     pieces: list[list[str]] = [[]]
     for entry in entries:

@@ -148,7 +148,7 @@ def _root_in_words(root: yaml.Node | None) -> str:
 def read_head(data: bytes) -> dict[str, Any]:
     """Return the keys of a spec from its beginning until all keys for a list of questions are read.
 
-    Values are texts, lists and mappings.  Reading stops after `MAX_HEAD_EVENTS` values.  If the
+    Values are texts, lists and mappings.  Reading stops after `MAX_HEAD_EVENTS`.  If the
     data is not YAML, no key is returned.
     """
     head: dict[str, Any] = {}

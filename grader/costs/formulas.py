@@ -90,7 +90,7 @@ _UNIT_PREFIXES = ("", "K", "M", "G", "T", "P", "E")
 
 
 class CostCell(NamedTuple):
-    """The value of a formula, maybe divided by another one, or of all formulas of a shape."""
+    """A number, one formula divided by the formula `over`; or a shape, several formulas."""
 
     unit: str
     formulas: tuple[str, ...]
@@ -112,7 +112,7 @@ class CostCell(NamedTuple):
 
 
 def _scaled_unit(number: int, unit: str) -> tuple[str, int]:
-    """Return the unit with the prefix that suits the number, and what to divide by."""
+    """Return the unit with the prefix that suits the number, and the divisor."""
     base = _UNIT_BASES[unit]
     power = 0
     while number >= base ** (power + 1) and power + 1 < len(_UNIT_PREFIXES):

@@ -62,7 +62,7 @@ class EstimateForm(Form):
         return _answers_by_function(question).get(function, [function])
 
     def spec_errors(self, spec: Spec) -> SpecErrors:
-        """Yield answers without a check or a known unit, and checks of anything else."""
+        """Yield answers without a check or a known unit, and checks that do not compare answers."""
         yield from super().spec_errors(spec)
         checks_by_answer = {
             part: check.id for check in spec.checks for part in getattr(check, "parts", ())
@@ -111,7 +111,7 @@ def prediction_as_read(text: bytes, question: Question) -> list[str]:
 
 
 def _rounding_rule(spec: Spec) -> str:
-    """Return the sentence on the tolerance of answers; the tightest, if checks differ."""
+    """Return the sentence on rounding, which the tightest tolerance of a check allows."""
     tolerances: list[Tolerance | None] = [
         getattr(check, "tolerance", None) for check in spec.checks if getattr(check, "parts", ())
     ]

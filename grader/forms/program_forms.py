@@ -35,7 +35,7 @@ class DiagnoseForm(FixForm):
         yield Material("Possible causes (some are red herrings)", rows=tuple(spec.causes.items()))
 
     def spec_errors(self, spec: Spec) -> SpecErrors:
-        """Yield causes that no check judges, and judged ones that are not listed."""
+        """Yield causes that no check judges, and judged causes that are not listed."""
         yield from super().spec_errors(spec)
         judges = {  # the id of a check, by cause
             cause: check.id for check in spec.checks for cause in getattr(check, "known_causes", ())
@@ -62,7 +62,7 @@ class WriteTheTestForm(FixForm):
     runs_in_two_processes = True
 
     def spec_errors(self, spec: Spec) -> SpecErrors:
-        """Yield missing verdicts, measuring checks, torch, and calls without the driver."""
+        """Yield a missing check of verdicts, checks that measure, torch, and steps without driver."""
         yield from super().spec_errors(spec)
         if not any(getattr(check, "reject", None) is not None for check in spec.checks):
             yield ("form",), "expected a check of kind verdicts, which a test is graded by"

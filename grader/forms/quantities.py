@@ -361,7 +361,7 @@ def _number_or_sign(match: re.Match[str]) -> list[_Token]:
 def _calculate(
     text: str, tokens: list[_Token], expected_form: str, scales: Mapping[str, float]
 ) -> float:
-    """Return the value of all tokens, with every unit multiplied by its scale."""
+    """Return the value of all tokens, with every unit multiplied by its scale, if it has one."""
     pending = tokens[::-1]
 
     def evaluate(min_precedence: int) -> float:
