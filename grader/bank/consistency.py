@@ -165,7 +165,7 @@ class ConsistencyChecker:
                 yield (run, name), (self._spec.step_path(run, i), text)
 
     def _unread_inputs(self) -> SpecErrors:
-        """Yield inputs that no step or check reads: with a misspelled one, no check uses the case."""
+        """Yield inputs that nothing reads; with a misspelled one, no check would use its case."""
         read = set(self._read)
         for check in self._spec.checks:
             read.update(reference.name for reference in _references(check)[0])

@@ -62,7 +62,7 @@ class WriteTheTestForm(FixForm):
     runs_in_two_processes = True
 
     def spec_errors(self, spec: Spec) -> SpecErrors:
-        """Yield a missing check of verdicts, checks that measure, torch, and steps without driver."""
+        """Yield missing verdicts, checks that measure, torch, and steps without the driver."""
         yield from super().spec_errors(spec)
         if not any(getattr(check, "reject", None) is not None for check in spec.checks):
             yield ("form",), "expected a check of kind verdicts, which a test is graded by"

@@ -21,9 +21,7 @@ OUTSIDE = "a symbolic link that leads out of the bank"
 
 
 @pytest.mark.parametrize("mark", ["[", "{a: ", "- ", "&a [", "? ", "[[], "])
-def test_a_list_of_questions_is_not_held_up_by_one_that_nests_itself(
-    tmp_path: Path, mark: str
-) -> None:
+def test_a_spec_that_nests_without_end_does_not_delay_a_list(tmp_path: Path, mark: str) -> None:
     bank = write_bank(tmp_path)
     write_bank(tmp_path, f"title: T\nprompt: {mark * 200_000}", "deep")
     (bank / "questions" / "long.yaml").write_text("a: 1\n" * 200_000, encoding="utf-8")
@@ -34,7 +32,7 @@ def test_a_list_of_questions_is_not_held_up_by_one_that_nests_itself(
 
 
 @pytest.mark.parametrize("depth", [6, 9, 30])
-def test_what_aliases_multiply_is_not_counted_out(tmp_path: Path, depth: int) -> None:
+def test_data_that_aliases_multiply_is_refused_in_time(tmp_path: Path, depth: int) -> None:
     levels = [f"  l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, depth)]
     laughs = "\n".join(["cases:", "  l0: &l0 [0, 0, 0, 0, 0, 0, 0, 0, 0]", *levels]) + "\n"
     with pytest.raises(BankError, match="repeats or nests itself without end"):
@@ -53,7 +51,7 @@ def test_what_aliases_multiply_is_not_counted_out(tmp_path: Path, depth: int) ->
         ("unknown", "  [1]\n" + "".join(f"unknown{n}: 1\n" for n in range(20_000))),
     ],
 )
-def test_thousands_of_entries_are_one_fault_and_no_product_of_them(
+def test_thousands_of_entries_are_reported_as_one_fault(
     tmp_path: Path, key: str, more: str
 ) -> None:
     blocks = SPEC.replace("\n  ", "\0 ").splitlines(keepends=True)

@@ -125,7 +125,7 @@ def shut(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["n" * 300, "nul\0inside", "loop", "closed/bank"])
-def test_a_line_of_the_list_that_cannot_be_looked_at_hides_no_other(
+def test_an_unreadable_path_of_the_list_hides_no_other_bank(
     home: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     (home / "loop").symlink_to("loop")
@@ -142,7 +142,7 @@ def test_a_line_of_the_list_that_cannot_be_looked_at_hides_no_other(
     assert f"found {good / 'questions'}: Permission denied" in bank_files.why_not_a_bank(good)
 
 
-def test_a_list_of_banks_that_is_a_pipe_or_cut_is_no_list(home: Path) -> None:
+def test_a_list_of_banks_that_is_a_pipe_or_too_long_is_not_read(home: Path) -> None:
     path = listed(home, "#" * MAX_SOURCE)
     with pytest.raises(OSError, match="more than 1,048,576 bytes"):
         room.config_lines()
@@ -163,7 +163,7 @@ def test_every_bank_has_its_own_name(home: Path) -> None:
     }  # fmt: skip
 
 
-def test_a_question_that_two_banks_hold_is_told_apart_by_the_banks_name(home: Path) -> None:
+def test_the_name_of_a_bank_selects_one_of_two_questions_with_one_id(home: Path) -> None:
     both = [write_bank(home / n, edited("A scaled copy", n.title())) for n in ("first", "second")]
     assert load_question(both, "first/scaled-copy").spec.title == "First"
     assert load_question(both, "second/scaled-copy").spec.title == "Second"
@@ -208,7 +208,7 @@ def test_a_broken_bank_does_not_hide_the_questions_of_another(home: Path) -> Non
 # -- what a list shows -----------------------------------------------------------------------------
 
 
-def test_headers_are_sorted_by_track_and_what_two_banks_hold_is_there_twice(home: Path) -> None:
+def test_headers_are_sorted_by_track_and_a_question_of_two_banks_has_two(home: Path) -> None:
     first = write_bank(home / "first", edited("A scaled copy", "First"))
     write_bank(home / "first", edited("track: basics", "track: algebra"), "zebra")
     second = write_bank(home / "second", edited("A scaled copy", "Second"))
@@ -234,7 +234,7 @@ def test_headers_are_sorted_by_track_and_what_two_banks_hold_is_there_twice(home
     assert header([first, second], "second/scaled-copy").title == "Second"
 
 
-def test_a_head_knows_prerequisites_minutes_and_the_number_of_parts(home: Path) -> None:
+def test_a_header_has_prerequisites_minutes_and_the_number_of_parts(home: Path) -> None:
     shutil.copytree(Path(__file__).parents[1] / "banks" / "parts", home / "parts")
     path = home / "parts" / "questions" / "mean-and-spread.yaml"
     spec = path.read_text(encoding="utf-8")
@@ -261,7 +261,7 @@ def test_a_broken_question_hides_no_other(home: Path, spec: bytes) -> None:
     assert found == {"scaled-copy": ("A scaled copy", 5), "broken": ("(unreadable)", 0)}
 
 
-def test_a_head_is_shown_as_far_as_it_goes_in_one_line_of_what_can_be_seen(home: Path) -> None:
+def test_a_header_has_the_keys_that_exist_in_one_printable_line_each(home: Path) -> None:
     lacking = edited("track: basics\nlevel: warm-up\n", "")
     (found,) = headers([write_bank(home / "bank", lacking)])
     assert (found.title, found.track, found.level, found.minutes) == ("A scaled copy", "", "", 5)
@@ -272,7 +272,7 @@ def test_a_head_is_shown_as_far_as_it_goes_in_one_line_of_what_can_be_seen(home:
 
 @settings(deadline=None)
 @given(st.binary(max_size=300) | st.text(max_size=200).map(lambda t: f"title: {t}".encode()))
-def test_a_head_of_any_bytes_is_read_without_complaint(
+def test_a_head_of_any_bytes_is_read_without_an_error(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "head.yaml"
@@ -280,7 +280,7 @@ def test_a_head_of_any_bytes_is_read_without_complaint(
     assert header([path], "head").id == "head"
 
 
-def test_no_question_that_comes_along_is_read_behind_its_head(
+def test_no_built_in_question_is_read_beyond_its_head(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A head ends with the last of its keys, or with the parts, of which each has minutes."""

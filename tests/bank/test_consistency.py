@@ -112,7 +112,7 @@ def test_one_fault_is_one_sentence_with_its_place(tmp_path: Path, row: tuple[str
     assert problems(tmp_path, edited(*edits)) == [message]
 
 
-def test_wrong_names_are_said_together_in_the_order_of_the_file(tmp_path: Path) -> None:
+def test_unknown_names_are_reported_together_in_the_order_of_the_file(tmp_path: Path) -> None:
     spec = edited(
         "y, ctx = scale(x, factor)", "y, ctx = scale(x, factr)",
         "of: grad_x, needs", "of: grad_z, needs",
@@ -135,7 +135,7 @@ def test_wrong_names_are_said_together_in_the_order_of_the_file(tmp_path: Path) 
     ],
     ids=["drawn beside fixed", "an input for a shape, one for an amount", "shaped like a result of another run"],
 )  # fmt: skip
-def test_what_fits_together_is_accepted(tmp_path: Path, edits: tuple[str, ...]) -> None:
+def test_a_consistent_spec_is_accepted(tmp_path: Path, edits: tuple[str, ...]) -> None:
     assert problems(tmp_path, edited(*edits)) == []
 
 
@@ -151,7 +151,7 @@ def test_what_fits_together_is_accepted(tmp_path: Path, edits: tuple[str, ...]) 
     ],
     ids=["an input that two checks lack", "a recipe that is inherited", "rows without columns"],
 )  # fmt: skip
-def test_one_fault_is_said_once(tmp_path: Path, edits: tuple[str, ...], message: str) -> None:
+def test_one_fault_is_reported_once(tmp_path: Path, edits: tuple[str, ...], message: str) -> None:
     assert problems(tmp_path, edited(*edits)) == [message]
 
 
@@ -189,7 +189,7 @@ def test_a_comma_without_quotes_that_puts_a_text_in_place_of_an_array_is_named(
 
 
 @pytest.mark.parametrize("ideas", [None, "", "# Later.\n"])
-def test_a_starter_that_holds_ideas_of_a_question_without_any_names_the_file(
+def test_starter_holds_without_ideas_names_the_file_of_ideas(
     tmp_path: Path, ideas: str | None
 ) -> None:
     bank = write_bank(tmp_path, edited("hints:", "starter_holds: [adds-it]\nhints:"))
@@ -203,7 +203,7 @@ def test_a_starter_that_holds_ideas_of_a_question_without_any_names_the_file(
     ]
 
 
-def test_an_id_that_is_there_twice_is_not_hidden_by_the_idea_that_claims_another(
+def test_a_repeated_id_is_reported_next_to_an_unknown_check_of_an_idea(
     tmp_path: Path,
 ) -> None:
     bank = write_bank(tmp_path, edited("{id: forward,", "{id: backward,"))
@@ -218,7 +218,7 @@ def test_an_id_that_is_there_twice_is_not_hidden_by_the_idea_that_claims_another
     ("killer", "said_"),
     [("forwards", "'forwards' in 2 ideas; did you mean 'forward'?"), ("zzz", "'zzz' in 2 ideas")],
 )
-def test_a_check_that_ideas_claim_and_that_is_not_there_is_said_once(
+def test_a_check_that_ideas_claim_and_that_does_not_exist_is_reported_once(
     tmp_path: Path, killer: str, said_: str
 ) -> None:
     bank = write_bank(tmp_path)
@@ -232,7 +232,7 @@ def test_a_check_that_ideas_claim_and_that_is_not_there_is_said_once(
     assert problem.endswith(place + said_)
 
 
-def test_a_result_of_another_run_is_said_to_be_one(tmp_path: Path) -> None:
+def test_a_result_of_another_run_is_reported_with_that_run(tmp_path: Path) -> None:
     spec = edited(
         "run:\n  - y, ctx = scale(x, factor)\n  - grad_x = scale_backward(grad_y, ctx)\n",
         "run:\n  main: ['y, ctx = scale(x, factor)', 'grad_x = scale_backward(grad_y, ctx)']\n"
@@ -244,7 +244,7 @@ def test_a_result_of_another_run_is_said_to_be_one(tmp_path: Path) -> None:
     assert problem.endswith(text)
 
 
-def test_cases_that_no_check_looks_at_have_their_places(tmp_path: Path) -> None:
+def test_unused_cases_are_reported_with_their_places(tmp_path: Path) -> None:
     base = "  base: {factor: 2}\n"
     spare = "  spare: {x: [[1.0]], factor: 3, grad_y: [[1.0]]}\n"
     seen = "  seen: {extends: base, x: {normal: [2, 5]}, grad_y: {normal: like y}}\n"

@@ -103,7 +103,7 @@ def test_questions_with_other_numbers_are_the_same_question(tmp_path: Path) -> N
     assert "numbers of seed 2" in question_markdown(ones[2])
 
 
-def test_braces_are_nothing_where_nothing_is_drawn(tmp_path: Path) -> None:
+def test_braces_stay_as_they_are_without_drawn_numbers(tmp_path: Path) -> None:
     given = SPEC[SPEC.index("given:") : SPEC.index("prompt:")]
     cases = 'n: "{n}", wide: ["{wide[0]}", "{wide[0] * 2}"]}'
     edits = [given, "", cases, "n: 5, wide: [1, 2]}", '"{n * wide[0] * 2} B"', "5 B"]
@@ -157,7 +157,9 @@ def test_braces_are_nothing_where_nothing_is_drawn(tmp_path: Path) -> None:
          "11:28: given[2].in: expected a whole number or a number or text of at"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_has_its_place(tmp_path: Path, old: str, new: str, fault: str) -> None:
+def test_a_wrong_placeholder_is_reported_with_its_place(
+    tmp_path: Path, old: str, new: str, fault: str
+) -> None:
     found = load_problems(one_file(tmp_path, edited(old, new, text=SPEC)), "one")
     assert any(one.startswith(fault) for one in found), found
 

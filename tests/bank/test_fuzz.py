@@ -187,7 +187,7 @@ SPOTS = [
 
 
 @pytest.mark.parametrize(("name", "at"), SPOTS)
-def test_a_misspelt_name_is_never_accepted_in_silence(tmp_path: Path, name: str, at: int) -> None:
+def test_a_misspelled_name_is_always_reported(tmp_path: Path, name: str, at: int) -> None:
     middle = at + len(name) // 2
     with pytest.raises(BankError) as raised:
         loaded(tmp_path, SPEC[:middle] + "q" + SPEC[middle + 1 :])

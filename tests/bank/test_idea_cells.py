@@ -53,7 +53,7 @@ def test_a_file_is_read_cell_by_cell() -> None:
 
 
 @pytest.mark.parametrize("text", [b"", b"\n\n", b"# x = 1", b'"""x"""\n', b"# a\n"])
-def test_what_has_no_name_above_it_is_no_cell(text: bytes) -> None:
+def test_text_without_a_name_above_it_is_refused(text: bytes) -> None:
     assert idea_cells.read_cells(text, PATH)[1] == []
 
 
@@ -86,7 +86,7 @@ def test_a_key_may_stand_among_comments_with_or_without_a_blank(above: str) -> N
         (b"# %% a\n\n# part: 1\n", "ideas.py:3:1: expected keys right below the name, found '# "),
     ],
 )
-def test_what_cannot_be_read_is_placed(text: bytes, message: str) -> None:
+def test_an_unreadable_cell_is_reported_with_its_place(text: bytes, message: str) -> None:
     with pytest.raises(BankError) as caught:
         idea_cells.read_cells(text, PATH)
     assert message in str(caught.value)
@@ -128,7 +128,7 @@ def test_an_idea_that_is_not_written_as_it_should_be_is_one_sentence_with_its_pl
     assert caught.value.problems == (f"{home / 'ideas.py'}:{message}",)
 
 
-def test_an_accepted_solution_is_right_until_a_part_that_there_is(tmp_path: Path) -> None:
+def test_an_accepted_solution_names_a_part_that_exists(tmp_path: Path) -> None:
     home = write_bank(tmp_path) / "drills" / "scaled-copy"
     (home / "accepted.py").write_text("# %% loops\n# part: 2\nx = 1\n")
     with pytest.raises(BankError) as caught:
@@ -161,7 +161,7 @@ def helper():
 """
 
 
-def test_what_an_idea_defines_takes_the_place_of_what_the_reference_has() -> None:
+def test_definitions_of_an_idea_replace_those_of_the_reference() -> None:
     assert idea_cells.layer_over(REFERENCE, IDEA).decode() == (
         "import numpy as np\n\nSCALE = 3\n\n\ndef gate(x):\n    return x < 0\n\n\n"
         "def relu(x):\n    return np.where(gate(x), SCALE * x, 0)\n\n\ndef helper():\n    pass\n"
@@ -173,7 +173,7 @@ def test_names_that_are_bound_together_are_replaced_together() -> None:
     assert idea_cells.layer_over(reference, idea) == b"A, B = 1, 2\nD = A\n\n\nnp.x = C = 3\n"
 
 
-def test_what_an_idea_imports_stands_below_what_the_reference_does() -> None:
+def test_imports_of_an_idea_follow_those_of_the_reference() -> None:
     idea = b"from math import (\n    exp,\n)\nimport numpy as np\n\ndef gate(x):\n    pass\n"
     made = idea_cells.layer_over(REFERENCE, idea).decode()
     assert made.startswith("import numpy as np\nfrom math import (\n    exp,\n)\n\nSCALE = 2\n")
@@ -212,5 +212,7 @@ def test_every_way_to_bind_a_name_at_the_left_margin_counts(statement: str, name
          "A = {}\nA[0] = 1\nB = A\n\n\nfor x in A:\n    pass\n"),
     ],
 )  # fmt: skip
-def test_an_idea_keeps_what_it_does_not_bind_again(reference: str, idea: str, made: str) -> None:
+def test_an_idea_keeps_definitions_that_it_does_not_bind_again(
+    reference: str, idea: str, made: str
+) -> None:
     assert idea_cells.layer_over(reference.encode(), idea.encode()).decode() == made

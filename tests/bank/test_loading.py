@@ -76,7 +76,7 @@ def one(folder: Path, *edits: str) -> Question:
     return load_question([one_file(folder, edited(*edits, text=ONE))], "one")
 
 
-def test_a_question_carries_its_programs_as_bytes_and_where_they_come_from(tmp_path: Path) -> None:
+def test_a_question_has_its_programs_as_bytes_and_their_places(tmp_path: Path) -> None:
     home = write_bank(tmp_path) / HOME
     (home / "starter.py").write_bytes(b"\xff not even text")
     (home / "ideas.py").write_bytes(b"# %% adds-it\n'''You add.'''\nx + factor  # TODO\n")
@@ -115,7 +115,7 @@ def test_a_question_carries_its_programs_as_bytes_and_where_they_come_from(tmp_p
          "bytes in PATH, found more"),
     ],
 )  # fmt: skip
-def test_a_file_that_is_missing_spare_or_too_long_is_said(
+def test_a_missing_unused_or_too_long_file_is_reported(
     tmp_path: Path, file: str, content: bytes | None, message: str
 ) -> None:
     home = write_bank(tmp_path) / HOME
@@ -142,7 +142,7 @@ def test_a_program_in_the_spec_has_the_lines_of_the_spec(tmp_path: Path) -> None
             assert not line or lines[number].strip() == line.strip()
 
 
-def test_one_file_is_graded_and_the_value_of_a_parameter_said(tmp_path: Path) -> None:
+def test_a_bank_of_one_file_is_graded_and_the_parameter_is_named(tmp_path: Path) -> None:
     question = one(tmp_path)
     for right in (question.reference, question.accepted["selected"]):
         assert grade(question, right, seed=1).verdict is Verdict.PASS
@@ -201,7 +201,7 @@ def test_a_folder_may_hold_some_programs_and_the_spec_others(tmp_path: Path) -> 
          "that no other module has, found json"),
     ],
 )  # fmt: skip
-def test_code_that_is_not_written_as_it_should_be_is_placed(
+def test_wrong_code_in_a_spec_is_reported_with_its_place(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     assert message in load_problems(one_file(tmp_path, edited(old, new, text=ONE)), "one")
@@ -220,7 +220,7 @@ def test_a_parameter_that_is_only_read_is_refused(tmp_path: Path, line: str) -> 
     assert "expected EDGE = ... at the left margin of every program" in found
 
 
-def test_a_spec_of_parts_is_one_of_all_of_them(tmp_path: Path) -> None:
+def test_a_spec_of_one_part_is_the_same_as_one_with_parts(tmp_path: Path) -> None:
     question = load_question([PARTS], "mean-and-spread")
     spec = question.spec
     assert spec.part_ids == ("1", "2", "spread")
@@ -275,7 +275,7 @@ def cases(question: Question) -> dict[str, dict[str, Any]]:
     }
 
 
-def test_a_case_has_the_defaults_of_the_runs_of_which_it_gives_an_input(tmp_path: Path) -> None:
+def test_a_case_has_the_defaults_of_each_run_that_reads_one_of_its_inputs(tmp_path: Path) -> None:
     of_main = {"kernel": 2, "stride": 2, "grad_y": "y", "dtype": "float32"}
     only_side = {"side": 3, "dtype": "float32"}
     assert cases(pools(tmp_path)) == {"a": {"x": [1.0], **of_main}, "b": only_side}
@@ -284,7 +284,7 @@ def test_a_case_has_the_defaults_of_the_runs_of_which_it_gives_an_input(tmp_path
     assert found["b"] == only_side
 
 
-def test_what_a_case_and_those_that_it_extends_give_comes_first(tmp_path: Path) -> None:
+def test_keys_of_a_case_and_of_extended_cases_come_before_defaults(tmp_path: Path) -> None:
     found = cases(
         pools(
             tmp_path,
@@ -300,7 +300,7 @@ def test_what_a_case_and_those_that_it_extends_give_comes_first(tmp_path: Path) 
     }  # fmt: skip
 
 
-def test_a_display_is_shown_with_every_check_that_has_none(tmp_path: Path) -> None:
+def test_display_applies_to_every_check_without_show(tmp_path: Path) -> None:
     def shown(*edits: str) -> list[tuple[Any, Any]]:
         checks: list[Any] = pools(tmp_path, *edits).spec.checks
         return [(check.show.beside, check.show.window) for check in checks]
@@ -310,7 +310,7 @@ def test_a_display_is_shown_with_every_check_that_has_none(tmp_path: Path) -> No
     assert shown("of: y}", "of: y, show: {beside: kernel}}") == [(["kernel"], None), area]
 
 
-def test_a_check_without_of_looks_at_what_no_later_step_takes(tmp_path: Path) -> None:
+def test_a_check_without_of_compares_results_that_no_later_step_uses(tmp_path: Path) -> None:
     bare = ", kind: outputs, of: y}", "}"
     checks: list[Any] = pools(tmp_path, *bare).spec.checks
     assert [(one.kind, one.of) for one in checks] == [
@@ -358,7 +358,7 @@ def test_a_case_that_is_a_list_is_a_row_of_the_table(tmp_path: Path) -> None:
         ("{a: a, b: {side: 3}}", "15:9: cases.a: expected a mapping, found the text 'a'"),
     ],
 )  # fmt: skip
-def test_a_row_that_is_wrong_is_placed(tmp_path: Path, rows: str, message: str) -> None:
+def test_a_wrong_row_is_reported_with_its_place(tmp_path: Path, rows: str, message: str) -> None:
     (found,) = load_problems(
         one_file(tmp_path, edited(TABLE[0], TABLE[1] + rows, text=POOLS)), "one"
     )
@@ -394,7 +394,7 @@ def test_a_starter_may_be_the_reference_with_an_idea(tmp_path: Path) -> None:
         (("# %% no-gate\n", "# %% No-gate\n"), "No-gate: expected lower-case words joined by "),
     ],
 )  # fmt: skip
-def test_a_starter_that_no_idea_makes_is_said(
+def test_a_starter_from_an_unknown_idea_is_reported(
     tmp_path: Path, edits: tuple[str, str], message: str
 ) -> None:
     text = edited(*edits, text=edited(*BEGUN, text=ONE))
@@ -402,7 +402,7 @@ def test_a_starter_that_no_idea_makes_is_said(
     assert message in found
 
 
-def test_a_starter_from_an_idea_of_a_question_without_any_names_the_file(tmp_path: Path) -> None:
+def test_a_starter_from_an_idea_without_ideas_names_the_file_of_ideas(tmp_path: Path) -> None:
     bank = write_bank(tmp_path, edited("hints:", "starter: idea adds-it\nhints:"))
     (bank / "drills" / "scaled-copy" / "ideas.py").unlink()
     (bank / "drills" / "scaled-copy" / "starter.py").unlink()
@@ -411,7 +411,7 @@ def test_a_starter_from_an_idea_of_a_question_without_any_names_the_file(tmp_pat
     assert "drills/scaled-copy/ideas.py" in found
 
 
-def test_a_question_of_parts_has_a_starter_of_its_own(tmp_path: Path) -> None:
+def test_a_question_with_several_parts_needs_a_written_starter(tmp_path: Path) -> None:
     text = (PARTS / "questions" / "mean-and-spread.yaml").read_text(encoding="utf-8")
     text = edited("starter_holds: [sums]", "starter: idea sums", text=text)
     (found,) = load_problems(one_file(tmp_path, text), "one")

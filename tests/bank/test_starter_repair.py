@@ -86,12 +86,12 @@ def test_every_change_has_its_sentences_and_the_starter_becomes_the_repair_part_
         ("a = 1\n", "# why: nothing is changed\na = 1\n", "found none"),
     ],
 )
-def test_what_is_wrong_with_a_repair_is_said(starter: str, repair: str, said: str) -> None:
+def test_a_wrong_repair_is_reported(starter: str, repair: str, said: str) -> None:
     (fault,) = repair_errors(question(starter, repair))
     assert said in fault
 
 
-def test_the_audit_says_of_which_part_a_repair_does_not_pass() -> None:
+def test_the_audit_names_the_part_that_a_repair_does_not_pass() -> None:
     (name,) = (header.id for header in bank.headers([SMALL]))
     asked = bank.load_question([SMALL], name)
     asked = replace(asked, repair=b"# why: this is still the starter\n" + asked.starter)
@@ -102,7 +102,7 @@ def test_the_audit_says_of_which_part_a_repair_does_not_pass() -> None:
     assert found.startswith(f"{file}the starter with the changes of part 1 is stopped: ")
 
 
-def test_a_repair_that_passes_no_seed_is_said_once() -> None:
+def test_a_repair_that_passes_no_seed_is_reported_once() -> None:
     name = "halve-well"
     asked = bank.load_question([MINI], name)
     asked = replace(asked, repair=b"# why: this is still the starter\n" + asked.starter)
@@ -119,7 +119,7 @@ def test_every_question_has_a_repair_whose_changes_have_sentences(name: str) -> 
     assert not list(repair_errors(question))
 
 
-def test_a_repair_that_passes_part_by_part_is_held() -> None:
+def test_a_repair_that_passes_part_by_part_is_accepted() -> None:
     (name,) = (header.id for header in bank.headers([SMALL]))
     asked = replace(bank.load_question([SMALL], name), repair=RIGHT.encode())
     assert len(asked.spec.parts) == 3

@@ -106,7 +106,7 @@ def test_a_fault_of_a_part_has_its_place(tmp_path: Path, row: tuple[str, ...]) -
     assert found == [text for text in row if text[:1].isdigit()]
 
 
-def test_all_faults_of_a_file_are_said_at_once_in_its_order(tmp_path: Path) -> None:
+def test_all_faults_of_a_file_are_reported_at_once_in_its_order(tmp_path: Path) -> None:
     spec = edited(
         "minutes: 5", "minutes: long",
         "[numpy]", "[numpy, jax]",
@@ -131,7 +131,7 @@ def test_all_faults_of_a_file_are_said_at_once_in_its_order(tmp_path: Path) -> N
         (list, {}, 1), (dict, {}, 1),
     ],
 )  # fmt: skip
-def test_no_limit_of_a_key_is_told_in_words_of_the_library(
+def test_no_message_about_a_limit_is_written_by_the_library(
     row: tuple[type, dict[str, object], object],
 ) -> None:
     kind, limits, value = row

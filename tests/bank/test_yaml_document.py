@@ -66,7 +66,7 @@ def test_faults_stand_in_the_order_of_the_file_each_once_and_in_one_line() -> No
         (b"x" * (2 << 20), "1:1: expected at most 1,048,576 bytes, found 2,097,152"),
     ],
 )
-def test_what_is_no_text_or_no_mapping_of_unique_words_is_refused(
+def test_only_text_with_a_mapping_of_unique_words_is_accepted(
     text: str | bytes, message: str
 ) -> None:
     assert fault(text).message == f"q.yaml:{message}"
@@ -130,7 +130,7 @@ def test_a_mistake_is_shown_with_its_line_and_a_caret(
     ],
     ids=["itself", "laughs", "deep", "deeper"],
 )
-def test_what_nests_or_repeats_itself_without_end_is_refused_in_time(text: str) -> None:
+def test_endless_nesting_and_repetition_are_refused_in_time(text: str) -> None:
     end = ": expected a question, found a file that repeats or nests itself without end"
     assert fault(text).message.endswith(end)
 

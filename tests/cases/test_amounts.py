@@ -41,7 +41,7 @@ KNOWN: dict[str, Any] = {
         ("+7 bytes", 7.0),
     ],
 )
-def test_amounts_are_worked_out(amount: str | float, expected: float) -> None:
+def test_amounts_are_evaluated(amount: str | float, expected: float) -> None:
     assert evaluate_amount(amount, KNOWN) == expected
 
 
@@ -68,7 +68,7 @@ def test_anything_that_is_not_arithmetic_over_sizes_is_refused(amount: str) -> N
     ["z", "z.size", "x", "mode", "none", "table", "k.size", "table.nbytes", "y.shape[1]",
      "k / 0", "k // 0", "1 / (k - 3)", "huge * huge"],
 )  # fmt: skip
-def test_what_a_case_has_not_is_said(amount: str) -> None:
+def test_a_size_that_a_case_lacks_is_reported(amount: str) -> None:
     with pytest.raises(AmountError):
         evaluate_amount(amount, KNOWN | {"huge": 10**300})
 
@@ -88,7 +88,7 @@ PIECES = st.sampled_from(
 
 @settings(deadline=None)
 @given(st.lists(PIECES, max_size=12).map(" ".join))
-def test_any_arrangement_of_its_pieces_is_worked_out_as_python_would_or_refused(text: str) -> None:
+def test_any_sequence_of_tokens_is_evaluated_as_python_does_or_refused(text: str) -> None:
     try:
         value = evaluate_amount(text, KNOWN)
     except AmountError:
@@ -100,7 +100,7 @@ def test_any_arrangement_of_its_pieces_is_worked_out_as_python_would_or_refused(
 
 
 @pytest.mark.parametrize(("amount", "unit"), [("60 KiB", "KiB"), ("2 * x.nbytes + 1 MB", "MB")])
-def test_a_unit_is_said_to_be_none(amount: str, unit: str) -> None:
+def test_an_unknown_unit_is_reported(amount: str, unit: str) -> None:
     with pytest.raises(
         AmountError, match=f"; {unit} is no unit here: write 60 \\* 1024 for 60 KiB"
     ):

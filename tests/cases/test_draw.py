@@ -39,7 +39,7 @@ def draw_one(x: Any, seed: int = 0, **more: Any) -> Array:
 NORMAL = {"normal": [40]}
 
 
-def test_a_draw_depends_on_seed_case_input_and_turn_and_on_nothing_else() -> None:
+def test_a_draw_depends_only_on_seed_case_input_and_number_of_the_draw() -> None:
     plain = draw_inputs(case(x=NORMAL), 7, no_result)["x"]
     others = {
         "seed": draw_inputs(case(x=NORMAL), 8, no_result)["x"],
@@ -176,7 +176,9 @@ def test_a_case_has_no_more_entries_than_its_inputs_may_have_together() -> None:
         ({"x": {"simplex": "like s"}, "s": {"zeros": []}}, "needs at least one dimension"),
     ],
 )
-def test_what_cannot_be_drawn_is_the_banks_fault(inputs: dict[str, Any], message: str) -> None:
+def test_an_input_that_cannot_be_drawn_is_a_fault_of_the_bank(
+    inputs: dict[str, Any], message: str
+) -> None:
     with pytest.raises(DrawError, match=message):
         draw_inputs(case(**inputs), 0, lambda _, __: (MAX_CASE_ENTRIES, MAX_CASE_ENTRIES))
 

@@ -29,14 +29,14 @@ def test_a_nested_list_is_an_array(value: list[Any]) -> None:
     [([2, 3], (2, 3), None), ([], (), None), ([0, 4], (0, 4), None), (5, (5,), None),
      ("like y", None, "y"), ("like  grad_y ", None, "grad_y")],
 )  # fmt: skip
-def test_a_shape_is_a_list_a_number_or_that_of_another(
+def test_a_shape_is_a_list_a_number_or_the_shape_of_another_input(
     written: object, shape: tuple[int, ...] | None, like: str | None
 ) -> None:
     recipe = read_input({"normal": written})
     assert (recipe.shape, recipe.like) == (shape, like)
 
 
-def test_a_case_is_the_one_it_extends_with_what_it_says_itself() -> None:
+def test_a_case_is_the_extended_case_with_its_own_keys_on_top() -> None:
     cases, faults = read_cases(
         {
             "base": {"about": "the base", "x": [1], "k": 2, "dtype": "float32", "frozen": ["x"]},
@@ -71,7 +71,7 @@ OPTIONS = st.dictionaries(
 
 @settings(deadline=None)
 @given(OPTIONS)
-def test_any_mapping_is_an_input_or_refused_in_words(written: dict[str, Any]) -> None:
+def test_any_mapping_is_an_input_or_refused_with_a_sentence(written: dict[str, Any]) -> None:
     fault: RecipeError | None = None
     try:
         assert read_input(written).generator in GENERATORS

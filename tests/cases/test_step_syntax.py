@@ -70,7 +70,7 @@ def test_the_forms_of_a_step(text: str, torch: bool, owner: str, unpack: bool) -
         (f"y = f({'-' * 100_000}1)", "expected a step of at most 200 characters"),
     ],
 )  # fmt: skip
-def test_everything_else_is_refused_in_words(text: str, expected: str) -> None:
+def test_everything_else_is_refused_with_a_sentence(text: str, expected: str) -> None:
     with pytest.raises(StepError) as raised:
         parse_step(text)
     assert str(raised.value).startswith(expected)

@@ -43,7 +43,7 @@ def every_formula(model: CostModel) -> list[str]:
 
 
 @each("model", MODELS.values())
-def test_a_formula_in_javascript_says_what_it_does_in_python(model: CostModel) -> None:
+def test_a_formula_in_javascript_is_the_same_as_in_python(model: CostModel) -> None:
     """Translated back, it is the same tree.  BigInt divides like // if nothing is negative."""
     for formula in every_formula(model):
         text = to_javascript(formula).removeprefix("s => ")
@@ -107,7 +107,9 @@ def test_the_nearest_divisor(number: int, near: int, divisor: int) -> None:
      ("FLOP", 12, 1, "12 FLOP"), ("FLOP/B", 5, 2, "2.50 FLOP/B"), ("", 1, 8, "0.13"),
      ("", 12_345_678, 1, "12,345,678"), ("%", 1, 200, "0.01 %")],
 )  # fmt: skip
-def test_how_a_number_reads(unit: str, number: int, over: int, text: str) -> None:
+def test_numbers_are_formatted_with_their_unit(
+    unit: str, number: int, over: int, text: str
+) -> None:
     assert CostCell(unit, ("a",), "b").text({"a": number, "b": over}) == text
 
 
@@ -125,7 +127,7 @@ def sentences(**sizes: int) -> tuple[list[str], dict[str, Any]]:
     return notes, {name: settings[name] for name in sizes}
 
 
-def test_what_cannot_be_gets_a_sentence_and_the_nearest_that_can() -> None:
+def test_an_invalid_setting_gets_a_sentence_and_the_nearest_valid_value() -> None:
     assert sentences(heads=64) == ([], {"heads": 64})
     assert sentences(heads=48, kv_heads=5) == (
         ["heads 48: heads split a width of 4,096 into even parts; 32 is counted.",

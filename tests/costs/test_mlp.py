@@ -17,7 +17,7 @@ CHOICES = list(itertools.product((1, 3), ("yes", "no"), ("relu", "gelu"), ("fp32
 
 
 @each(("layers", "bias", "activation", "precision"), CHOICES)
-def test_parameters_activations_and_flops_are_those_of_torch(
+def test_parameters_activations_and_flops_equal_those_of_torch(
     layers: int, bias: str, activation: str, precision: str
 ) -> None:
     settings = {**MODEL.presets["digits"], "inputs": 24, "hidden": 36, "outputs": 10, "batch": 7}

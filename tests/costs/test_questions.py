@@ -39,7 +39,7 @@ def product(name: str, costs: Values) -> tuple[int, int]:
     ("recipe", "precision"),
     [("bf16_mixed", "mixed"), ("torch_pure_bf16", "bf16"), ("torch_autocast", "fp32")],
 )
-def test_state_is_that_of_the_planning_sheet(recipe: str, precision: str) -> None:
+def test_the_state_equals_that_of_the_planning_sheet(recipe: str, precision: str) -> None:
     costs = values(LLAMA_2, precision=precision)
     plan = reference("adam-7b-memory").training_state(costs["params"], recipe)
     assert costs["weights"] == plan["weights"]
@@ -61,7 +61,7 @@ def test_a_stage_of_zero_leaves_the_same_share(stage: int, gpus: int) -> None:
 
 @each("settings", [LLAMA_2, LLAMA_3])
 @each("recompute", ["none", "layer"])
-def test_most_activations_at_once_are_those_of_the_plan(
+def test_the_peak_of_activations_equals_that_of_the_plan(
     settings: dict[str, int | str], recompute: str
 ) -> None:
     costs = values(settings, recompute=recompute)
@@ -75,7 +75,7 @@ def test_most_activations_at_once_are_those_of_the_plan(
     assert costs["most"] == plan
 
 
-def test_the_ledger_of_a_block_is_that_of_seventy_billion() -> None:
+def test_the_ledger_of_a_block_equals_that_of_seventy_billion() -> None:
     ledger, costs = reference("roofline-and-ledger"), values(SEVENTY)
     sizes = [costs[name] for name in ("width", "heads", "kv_heads", "head", "ffn")]
     expected = ledger.ledger(costs["layers"], *sizes, costs["tokens"])

@@ -78,7 +78,7 @@ def kept_by_torch(config: dict[str, Any]) -> Counter[tuple[int, int]]:
 
 
 @each(("precision", "attention", "recompute", "more"), CHOICES)
-def test_what_is_kept_for_backward_is_what_autograd_saves_tensor_by_tensor(
+def test_the_kept_tensors_are_those_that_autograd_saves(
     precision: str, attention: str, recompute: str, more: dict[str, Any]
 ) -> None:
     config = settings(precision=precision, attention=attention, recompute=recompute, **more)
@@ -99,7 +99,7 @@ def rebuilt(config: dict[str, Any]) -> int:
 
 
 @each(("precision", "attention", "recompute", "more"), CHOICES)
-def test_at_the_most_a_layer_is_rebuilt_or_the_loss_has_its_gradients(
+def test_the_peak_is_at_a_rebuilt_layer_or_at_the_gradients_of_the_loss(
     precision: str, attention: str, recompute: str, more: dict[str, Any]
 ) -> None:
     config = settings(precision=precision, attention=attention, recompute=recompute, **more)
@@ -148,7 +148,7 @@ def test_three_tensors_of_the_vocabulary_are_alive_in_fp32_at_the_loss(precision
 
 
 @each(("precision", "attention", "recompute", "more"), CHOICES)
-def test_flops_are_those_that_torch_counts(
+def test_flops_equal_those_that_torch_counts(
     precision: str, attention: str, recompute: str, more: dict[str, Any]
 ) -> None:
     config = settings(precision=precision, attention=attention, recompute=recompute, **more)
@@ -174,7 +174,9 @@ class Moved(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 @each("precision", ["fp32", "bf16"])
 @each("attention", ["fused", "explicit"])
-def test_products_move_their_factors_and_results(precision: str, attention: str) -> None:
+def test_products_read_their_factors_and_write_their_results(
+    precision: str, attention: str
+) -> None:
     config = settings(precision=precision, attention=attention)
     model, call = decoder.build(config, DTYPES[precision])
     with Moved() as moved:  # type: ignore[no-untyped-call]
@@ -183,7 +185,7 @@ def test_products_move_their_factors_and_results(precision: str, attention: str)
 
 
 @each("more", [{}, {"mlp": "plain", "output": "tied"}, {"kv_heads": 1}])
-def test_parameters_and_gradients_have_the_shapes_that_are_listed(more: dict[str, Any]) -> None:
+def test_parameters_and_gradients_have_the_listed_shapes(more: dict[str, Any]) -> None:
     config = settings(attention="explicit", **more)
     model, call = decoder.build(config, torch.float32)
     torch.autograd.backward(model(*call))
@@ -208,7 +210,9 @@ OPTIMIZERS: dict[str, Any] = {
 
 @each("precision", ["fp32", "bf16", "mixed"])
 @each("optimizer", ["sgd", "momentum", "adam"])
-def test_state_is_what_a_real_step_of_the_optimizer_leaves(precision: str, optimizer: str) -> None:
+def test_the_state_equals_that_after_a_real_step_of_the_optimizer(
+    precision: str, optimizer: str
+) -> None:
     """AdamW's counters of steps, a scalar per tensor on the CPU, are left out."""
     config = settings(precision=precision, optimizer=optimizer)
     model, call = decoder.build(config, DTYPES[precision])

@@ -95,7 +95,7 @@ def test_text_that_is_not_a_formula_is_refused(text: str, said: str, at: int) ->
     assert len(refused.value.sentence) <= MAX_MESSAGE_LENGTH
 
 
-def test_entries_are_summed_where_there_is_no_index() -> None:
+def test_entries_are_summed_without_an_index() -> None:
     with pytest.raises(UnreadableAnswer, match=r"p has entries: write sum\(k, p\[k\]\)"):
         to_python("p", ["p"], [])
 
@@ -126,7 +126,7 @@ def graded(session: GradingSession, line: str, becomes: str) -> Report:
     return session.grade(text.encode(), seed=11, filename="answers.txt")
 
 
-def test_a_line_that_is_open_leaves_the_others_judged(session: GradingSession) -> None:
+def test_other_lines_are_judged_if_one_is_open(session: GradingSession) -> None:
     report = graded(session, "chain", "?")
     verdicts = {check.id: check.verdict for check in report.checks}
     assert verdicts.pop("chain") is Verdict.FAIL

@@ -149,7 +149,7 @@ def graded(session: GradingSession, text: str) -> Report:
     return session.grade(text.encode(), seed=11, filename="answers.txt")
 
 
-def test_estimates_that_are_open_leave_the_others_judged(session: GradingSession) -> None:
+def test_other_estimates_are_judged_if_some_are_open(session: GradingSession) -> None:
     report = graded(session, ESTIMATES.format("96 KiB", "28 GB", "?", "?", "?"))
     assert {check.id: check.message for check in report.checks} == {
         "cache": "1 case",

@@ -145,7 +145,7 @@ def test_a_right_test_passes(session: GradingSession) -> None:
          "one that changes its argument", 0),
     ],
 )  # fmt: skip
-def test_what_it_says_is_counted_and_worth_points(
+def test_verdicts_of_a_test_are_counted_and_earn_points(
     body: str, said: str, points: int, session: GradingSession
 ) -> None:
     report = graded(session, f"import numpy as np\ndef doubles(f, rng):\n    {body}")
@@ -170,7 +170,7 @@ def test_what_it_says_is_counted_and_worth_points(
         "assert not any('_terces'[::-1] in v or 'ecalp_ni'[::-1] in v for v in found)\n",
     ],
 )  # fmt: skip
-def test_what_does_no_harm_and_is_of_no_use(lines: str, session: GradingSession) -> None:
+def test_useless_lines_that_do_no_harm_are_allowed(lines: str, session: GradingSession) -> None:
     report = graded(session, preceded(lines))
     assert report.verdict is Verdict.PASS, (first(report), report.checks[0].raised)
 
@@ -196,9 +196,7 @@ FRAMES = {
 
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
-def test_forged_frames_are_the_fault_of_the_one_who_sends_them(
-    frame: str, session: GradingSession
-) -> None:
+def test_forged_frames_are_a_fault_of_their_sender(frame: str, session: GradingSession) -> None:
     report = graded(session, FORGE.format(frame=frame))
     assert report.verdict in {Verdict.ERROR, Verdict.FAIL, Verdict.LIMIT}
     assert graded(session, REFERENCE).verdict is Verdict.PASS
@@ -216,7 +214,7 @@ def test_forged_frames_are_the_fault_of_the_one_who_sends_them(
          "no verdict, raised an exception: a right one"),
     ],
 )  # fmt: skip
-def test_what_ends_a_grade_is_said_and_the_next_one_passes(
+def test_the_cause_of_an_ended_grade_is_reported_and_the_next_grade_passes(
     body: str, verdict: Verdict, said: str, session: GradingSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remote_program, "MAX_TESTED_CALLS", 30)
@@ -238,7 +236,7 @@ class Clock:
 
 
 @pytest.mark.parametrize("slow", ["what is tested", "the judge"])
-def test_time_that_others_take_for_a_call_is_no_idleness_of_a_test(
+def test_waiting_for_a_call_does_not_count_as_idle_time_of_a_test(
     slow: str, gradients: GradingSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a busy machine many calls, each within the contract, are still right."""
@@ -266,7 +264,7 @@ def test_time_that_others_take_for_a_call_is_no_idleness_of_a_test(
     assert clock.ahead > 2 * IDLE_SECONDS
 
 
-def test_a_flood_of_calls_that_takes_too_long_is_called_one(
+def test_a_flood_of_calls_that_takes_too_long_is_reported_as_one(
     session: GradingSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(remote_program, "MAX_TESTED_CALLS", 10**9)
@@ -277,7 +275,7 @@ def test_a_flood_of_calls_that_takes_too_long_is_called_one(
     assert re.search(said, first(report))
 
 
-def test_the_first_check_tries_what_every_check_does(
+def test_the_first_check_runs_the_implementations_of_every_check(
     gradients: GradingSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else the number of a process, which process ids give away, says which half it is from."""
@@ -301,7 +299,7 @@ def test_the_first_check_tries_what_every_check_does(
     assert len(runs) >= len(named) > 15
 
 
-def test_an_answer_that_grows_on_its_way_is_the_fault_of_the_one_who_sends_it(
+def test_an_answer_that_grows_on_its_way_is_a_fault_of_its_sender(
     session: GradingSession,
 ) -> None:
     """1e15 is three times as long when it is written anew."""
@@ -312,7 +310,7 @@ def test_an_answer_that_grows_on_its_way_is_the_fault_of_the_one_who_sends_it(
     assert graded(session, REFERENCE).verdict is Verdict.PASS
 
 
-def test_what_a_call_changes_is_changed_for_the_caller(session: GradingSession) -> None:
+def test_a_change_made_by_a_call_is_visible_to_the_caller(session: GradingSession) -> None:
     seen = REFERENCE.replace(
         "return bool(", "print(given.tolist() == x.tolist())\n    return bool("
     )
@@ -321,7 +319,7 @@ def test_what_a_call_changes_is_changed_for_the_caller(session: GradingSession) 
     assert report.printed.count("True") == 6
 
 
-def test_an_audit_sees_which_they_are(session: GradingSession) -> None:
+def test_an_audit_sees_which_implementations_a_test_misjudges(session: GradingSession) -> None:
     source = b"def doubles(f, rng):\n    return bool(f(2.0) == 4.0)"
     evaluation = session.evaluate_bank_program("trusts", [source], 3)
     found = run_check(evaluation, session.question.spec.checks[0])
@@ -335,13 +333,13 @@ def gradients() -> Iterator[GradingSession]:
         yield opened
 
 
-def test_an_empty_test_is_said_to_be_one(gradients: GradingSession) -> None:
+def test_an_empty_test_is_reported_as_empty(gradients: GradingSession) -> None:
     report = gradients.grade(b"\n", seed=3)
     expected = "the file is empty; expected gradient_is_right(forward, backward, x, rng)"
     assert (report.verdict, report.message) == ("error", expected)
 
 
-def test_a_test_that_is_not_there_is_said_to_be_missing(session: GradingSession) -> None:
+def test_a_missing_test_is_reported_as_missing(session: GradingSession) -> None:
     report = graded(session, "def double(f, rng):\n    return True")
     assert report.verdict is Verdict.ERROR
     assert report.message.startswith("submission.py does not define doubles(f, rng) yet")

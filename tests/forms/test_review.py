@@ -40,7 +40,7 @@ def graded(session: GradingSession, listed: dict[int, str], approve: str = "no")
         ({15: ""}, "4 of 5 faults, 0 false alarms; with shards of 2, 5 and 7 rows", False),
     ],
 )  # fmt: skip
-def test_what_is_found_is_counted(
+def test_found_faults_are_counted(
     change: dict[int, str], said: str, passes: bool, session: GradingSession
 ) -> None:
     listed = {n: reason for n, reason in (ALL | change).items() if reason}
@@ -56,12 +56,12 @@ def test_a_pass_says_which_lines_were_listed_and_are_right(session: GradingSessi
         assert f"review 5 of 5 faults, 1 false alarm; {said}" in page
 
 
-def test_who_approves_is_told_so_whatever_is_listed(session: GradingSession) -> None:
+def test_an_approval_is_reported_for_any_listed_lines(session: GradingSession) -> None:
     report = graded(session, ALL, "yes")
     assert report.checks[0].message == "you approved, and something is wrong with it"
 
 
-def test_of_what_is_no_number_none_is_spoken(session: GradingSession) -> None:
+def test_a_page_without_numbers_mentions_no_number(session: GradingSession) -> None:
     page = page_of(graded(session, {12: "overwritten"}))
     assert "Idea: stops-at-the-loop. It gives exactly what you wrote.\n" in page
     assert "numbers" not in page
@@ -128,7 +128,7 @@ def test_prose_in_a_review_loses_only_its_line(session: GradingSession) -> None:
     assert len(report.unread) == 2
 
 
-def test_nothing_of_the_question_gives_it_away() -> None:
+def test_no_text_of_the_question_gives_the_answer_away() -> None:
     from grader.reports.question import question_markdown
 
     text = question_markdown(QUESTION)
@@ -138,5 +138,5 @@ def test_nothing_of_the_question_gives_it_away() -> None:
         assert secret not in text
 
 
-def test_the_page_of_a_pass_counts_no_cases_where_nothing_is_run(session: GradingSession) -> None:
+def test_the_page_of_a_pass_without_a_run_counts_no_cases(session: GradingSession) -> None:
     assert "100 of 100 points; 1 check\n" in page_of(graded(session, ALL), 80)
