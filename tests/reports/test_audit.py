@@ -88,7 +88,7 @@ def page(report: AuditReport, width: int) -> str:
     return "\n".join(map(without_styles, render_terminal(list(audit_page(report)), width)))
 
 
-def test_a_page_says_what_was_found() -> None:
+def test_the_page_shows_the_findings_of_the_audit() -> None:
     text = page(FAULTY, 80)
     assert "FAULT   the check forward kills no variant" in text
     assert "trivial answer accepted: ones" in text
@@ -111,7 +111,7 @@ def test_twenty_ideas_and_seventeen_checks_are_one_picture(width: int) -> None:
     assert max(map(len, text)) <= width
 
 
-def test_where_a_page_is_read_aloud_programs_are_told_in_words() -> None:
+def test_a_page_read_aloud_describes_each_program_in_a_sentence() -> None:
     first, second, third = (check.id for check in LARGE.checks[:3])
     cells = {**LARGE.programs[0].cells, second: MatrixCell.VARIES, third: MatrixCell.PASSES}
     odd = replace(LARGE.programs[0], cells=cells, claimed_by=(first, third), named_well=2)
@@ -123,7 +123,7 @@ def test_where_a_page_is_read_aloud_programs_are_told_in_words() -> None:
     assert "; named 2 of 3\n" in text
 
 
-def test_without_programs_there_is_no_picture_and_no_problem_acts_on_a_terminal() -> None:
+def test_without_programs_no_matrix_is_drawn_and_control_characters_are_escaped() -> None:
     problems = ("it is broken", "\x1b[2Jgone")
     shown = page(replace(FAULTY, programs=(), checks=(), trivial=(), problems=problems), 80)
     assert "X stopped" not in shown

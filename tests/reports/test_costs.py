@@ -87,7 +87,7 @@ def _percent(permille: int) -> str:
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="the script is run by node")
 @pytest.mark.parametrize("name", MODELS)
-def test_the_script_works_out_what_python_does(name: str) -> None:
+def test_the_script_computes_the_same_values_as_python(name: str) -> None:
     model = MODELS[name]
     asked = grid(model, 120)
     _, script = html(model, *model.resolve_settings(next(iter(model.presets.values()))))
@@ -115,7 +115,7 @@ def test_a_page_fits_eighty_columns_and_says_its_units(name: str) -> None:
     assert "1 GB is 10^9 bytes, 1 GiB 2^30." in " ".join(text.split())
 
 
-def test_a_page_has_what_is_set_what_cannot_be_and_every_number() -> None:
+def test_a_page_has_all_settings_their_corrections_and_every_number() -> None:
     text = shown("transformer", heads=48, attention="explicit")
     assert text.startswith("transformer  7b\n")
     assert "heads 48: heads split a width of 4,096 into even parts; 32 is counted." in text
@@ -126,7 +126,7 @@ def test_a_page_has_what_is_set_what_cannot_be_and_every_number() -> None:
     assert "logsumexp" not in text
 
 
-def test_what_an_optimizer_does_not_have_is_left_out_and_bars_are_of_the_whole() -> None:
+def test_rows_that_an_optimizer_lacks_are_left_out_and_bars_show_shares_of_the_total() -> None:
     text = shown("transformer", precision="fp32", optimizer="sgd")
     assert "moments of the optimizer" not in text
     assert "fp32 copy of the weights" not in text
@@ -153,7 +153,7 @@ def test_numbers_in_json_are_whole_and_shapes_are_lists() -> None:
 
 
 @each("name", MODELS)
-def test_a_page_of_html_fetches_nothing_and_runs_its_script_alone(
+def test_an_html_page_fetches_nothing_and_runs_only_its_own_script(
     tmp_path: Path, name: str
 ) -> None:
     file = tmp_path / "costs.html"
@@ -177,7 +177,7 @@ def test_a_page_of_html_fetches_nothing_and_runs_its_script_alone(
 
 
 @each("name", MODELS)
-def test_the_rows_of_the_page_are_those_that_the_script_knows(name: str) -> None:
+def test_the_page_and_its_script_have_the_same_rows(name: str) -> None:
     model = MODELS[name]
     body, _ = html(model, next(iter(model.presets.values())), ["<b>"])
     rows = [row.count("<td>") for row in re.findall("<tr>(.*?)</tr>", body) if "<td>" in row]

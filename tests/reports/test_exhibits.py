@@ -72,7 +72,7 @@ def test_panels_of_one_width_are_clipped_alike() -> None:
     assert row.count("1.41") == 2
 
 
-def test_yours_stays_beside_expected_when_three_do_not_fit() -> None:
+def test_yours_stays_next_to_expected_if_three_panels_do_not_fit() -> None:
     three = [Panel(t, panel(3, 5).rows) for t in ("x", "y, yours", "y, expected")]
     lines = plain(grid_lines(Grids(tuple(three)), 60))
     assert any("y, yours" in line and "y, expected" in line for line in lines)

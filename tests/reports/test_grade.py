@@ -49,7 +49,7 @@ def words_of(report: Report, **more: Any) -> str:
     return " ".join(page_of(report, **more).split())
 
 
-def test_pages_read_as_they_did(golden: Golden) -> None:
+def test_pages_equal_their_snapshots(golden: Golden) -> None:
     golden("pages", "\n".join(f"{name}\n\n{page(name)}" for name in SCENARIOS))
     found = {
         "maxpool_fail, aloud": page("maxpool_fail", aloud=True),
@@ -80,9 +80,7 @@ def test_a_page_fits_the_window_and_a_screen_of_24_lines(name: str, width: int) 
 
 @pytest.mark.parametrize("words", [10, 2000])
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_however_much_there_is_to_say_a_page_fits_and_counts_what_is_left_out(
-    name: str, words: int
-) -> None:
+def test_a_long_page_fits_and_counts_the_parts_left_out(name: str, words: int) -> None:
     much = "A sentence of some words. " * words
     report = SCENARIOS[name]
     report = replace(
@@ -100,7 +98,7 @@ def test_however_much_there_is_to_say_a_page_fits_and_counts_what_is_left_out(
         assert any(line.startswith("drill grade --full") for line in lines)
 
 
-def test_a_few_printed_lines_are_on_the_page_and_many_make_room() -> None:
+def test_a_few_printed_lines_are_shown_and_many_are_cut() -> None:
     here = around("named_idea")
     for printed, is_shown in (("x (2, 3)\ny 0.5\n", True), ("line\n" * 40, False)):
         told = "A sentence of some words. " * 200
@@ -116,7 +114,7 @@ def test_a_few_printed_lines_are_on_the_page_and_many_make_room() -> None:
         assert not is_shown or "    x (2, 3)\n    y 0.5\n" in shown
 
 
-def test_an_input_that_is_not_given_is_not_said() -> None:
+def test_an_input_of_none_is_not_listed() -> None:
     check = next(c for c in SCENARIOS["named_idea"].checks if c.failing)
     check = replace(check, inputs={"n": "3", "w2": "None", "rows": "None"}, raised=None)
     assert "n 3" in describe_finding(check)
@@ -132,7 +130,7 @@ def test_a_command_is_never_broken() -> None:
 
 
 @pytest.mark.parametrize("more", [{}, {"aloud": True}, {"full": True}, {"explain": True}])
-def test_what_must_never_be_shown_is_not(more: dict[str, bool]) -> None:
+def test_no_page_has_control_characters_or_texts_that_are_kept_back(more: dict[str, bool]) -> None:
     hostile = page("hostile", **more)
     assert not set("\x1b\x07\x08\r\u202e\u2066") & set(hostile)
     assert "[red]PASS[/red]" in hostile
@@ -224,7 +222,7 @@ def explained(*cases: str) -> Report:
         ),
     ],
 )
-def test_what_is_said(report: Report, said: str) -> None:
+def test_a_page_contains_a_text(report: Report, said: str) -> None:
     assert said in words_of(report)
 
 
@@ -237,7 +235,7 @@ def test_what_is_said(report: Report, said: str) -> None:
         (scenarios.maxpool_pass, "Isolation"),
     ],
 )
-def test_what_is_not_said(report: Report, word: str) -> None:
+def test_a_page_does_not_contain_a_text(report: Report, word: str) -> None:
     assert word not in words_of(report)
 
 
@@ -285,7 +283,7 @@ def test_a_mismatch_without_a_place_is_a_sentence_too() -> None:
     assert "    y is a list, expected a float64 array\n" in shown
 
 
-def test_what_a_save_changed_is_said_of_checks_that_were_asked() -> None:
+def test_changes_since_the_last_save_are_listed_for_checks_that_are_asked() -> None:
     def report(**verdicts: Verdict) -> Report:
         checks = tuple(
             CheckResult(name, "outputs", verdict, "", part=2 if name == "later" else 1)
@@ -316,7 +314,7 @@ def test_what_a_save_changed_is_said_of_checks_that_were_asked() -> None:
     )
 
 
-def test_every_verdict_has_a_page_even_with_nothing_to_say() -> None:
+def test_every_verdict_has_a_page_even_for_an_empty_report() -> None:
     for verdict in Verdict:
         bare = Report("id", "Title", verdict, 1, "process", 0.0)
         check = CheckResult("only", "outputs", verdict, "")
@@ -341,7 +339,7 @@ def data_of(name: str, **more: Any) -> dict[str, Any]:
     return data | {"checks": {check["id"]: check for check in data["checks"]}}
 
 
-def test_a_page_as_data_says_no_more_than_the_page() -> None:
+def test_the_document_for_an_assistant_has_no_more_facts_than_the_page() -> None:
     named = data_of("maxpool_fail")
     assert [idea["id"] for idea in named["misconceptions"]] == ["even-split"]
     first, *others = [c for c in named["checks"].values() if c["verdict"] == "fail"]
@@ -359,7 +357,7 @@ def test_a_page_as_data_says_no_more_than_the_page() -> None:
     assert data_of("syntax_error")["raised"]["column"] == 34
 
 
-def test_a_page_as_data_ends_with_the_part_that_passes() -> None:
+def test_the_document_for_an_assistant_ends_with_the_part_that_passes() -> None:
     wrong = replace(scenarios.curve_fail, parts=scenarios.parts(1, 40, 30, 30), message="so")
     told = replace(wrong, misconceptions=_TWO.misconceptions, printed="what part 2 prints")
     data = grade.assistant_document(told, GradeContext(asked_part=2))
@@ -372,7 +370,7 @@ def test_a_page_as_data_ends_with_the_part_that_passes() -> None:
 
 @given(reports(st.floats()), st.integers(0, 3))
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-def test_any_page_can_be_had_as_data(report: Report, asked: int) -> None:
+def test_any_report_has_a_document_for_an_assistant(report: Report, asked: int) -> None:
     data: dict[str, Any] = grade.assistant_document(report, GradeContext(asked_part=asked))
     assert json.loads(json.dumps(data, allow_nan=False))["bank"] == ""
     assert len({check["id"] for check in data["checks"] if "mismatch" in check}) <= 1

@@ -64,9 +64,7 @@ def shades(drawing: str, kind: str) -> list[float]:
     return [float(n) for n in re.findall(rf'class="{kind}" fill-opacity="([\d.]+)"', drawing)]
 
 
-def test_a_small_result_stands_with_its_numbers_beside_the_expected_one_and_the_difference() -> (
-    None
-):
+def test_a_small_result_is_drawn_next_to_the_expected_one_and_the_difference_with_numbers() -> None:
     x = Panel("x", (("7", "8"),), focus=frozenset({(0, 1)}))
     small = replace(grids((2, 2)), panels=(x, *grids((2, 2)).panels))
     given, mine, right, off = maps(drawn(small))
@@ -88,7 +86,7 @@ def test_a_small_result_stands_with_its_numbers_beside_the_expected_one_and_the_
     assert shades(off, "above") == [0.6]
 
 
-def test_below_zero_is_marked_by_more_than_its_color_where_no_number_is_printed() -> None:
+def test_numbers_below_zero_have_a_dash_if_no_number_is_printed() -> None:
     mine, right, off = maps(drawn(grids((20, 10), off={3: 2.0, 7: -2.0})))
     assert not texts(mine)
     dashes = re.findall('class="mark" d="([^"]*)"', right)
@@ -98,7 +96,7 @@ def test_below_zero_is_marked_by_more_than_its_color_where_no_number_is_printed(
     assert "below zero, with a dash" in page.text
 
 
-def test_what_is_no_number_is_marked() -> None:
+def test_nan_and_infinities_are_marked() -> None:
     odd = {0: math.nan, 1: math.inf, 2: -math.inf}
     small, large = drawn(grids((2, 2), off=odd)), drawn(grids((20, 20), off=odd))
     assert texts(maps(small)[0])[:3] == ["NaN", "inf", "-inf"]
@@ -121,7 +119,7 @@ def test_any_number_of_axes_becomes_planes_of_the_last_two(
     assert len(re.findall(r">\[[\d, ]+\]</text>", mine)) == planes
 
 
-def test_a_picture_is_bounded_however_large_the_result() -> None:
+def test_the_size_of_a_picture_is_bounded_for_large_results() -> None:
     many = exhibits.MAX_ENTRIES
     for shape in [(many,), (many, 1), (many // 2, 1, 2), (2,) * 9, (many // 8, 8)]:
         content = drawn(grids(shape, off=dict.fromkeys(range(0, many, 2), 1.0)))
@@ -145,12 +143,12 @@ def test_numbers_of_any_size_are_drawn(base: float) -> None:
         Entries((-1, -1), (1.0,), (2.0,), (0,)), Entries((10**6,), (1.0,), (2.0,), (0,)),
     ],
 )  # fmt: skip
-def test_what_is_no_array_is_shown_as_text(entries: Entries) -> None:
+def test_entries_that_fit_no_shape_are_shown_as_text(entries: Entries) -> None:
     assert "<svg" not in drawn(replace(grids((1,)), entries=entries))
     assert "<svg" not in drawn(Grids((), entries))
 
 
-def test_bars_are_cut_by_the_budget_and_followed_by_what_was_kept() -> None:
+def test_bars_are_cut_at_the_budget_and_followed_by_the_kept_tensors() -> None:
     bars = (Bar("yours", 400.0, "400 bytes"), Bar("allowed", 100.0, "100 bytes"))
     content = drawn(Bars(bars, ("x (5, 5) float32  300 bytes", "y  100 bytes", "unknown")))
     rows = re.findall("<tr>.*?</tr>", content)
@@ -167,7 +165,7 @@ def test_bars_are_cut_by_the_budget_and_followed_by_what_was_kept() -> None:
     assert content.count('class="bound" x1="25.00%"') == 5
 
 
-def test_of_a_peak_the_bytes_that_were_held_are_a_curve_below_the_bars() -> None:
+def test_the_bytes_held_until_a_peak_are_a_curve_below_the_bars() -> None:
     bars = (Bar("yours", 4e6, "4,000,000 bytes"), Bar("allowed", 3e6, "3,000,000 bytes"))
     content = drawn(Bars(bars, ("(5, 5) float32  4,000,000 bytes",), ((1e6, 4e6, 2e6), (1e6, 2e6))))
     assert "held at your peak" in content
@@ -189,7 +187,7 @@ def test_bars_of_strange_lengths() -> None:
     assert drawn(Bars((), (", bytes", "9" * 500 + " bytes")))
 
 
-def test_a_curve_has_the_right_one_and_the_bar_beside_it() -> None:
+def test_a_curve_is_drawn_with_the_right_one_and_the_bound() -> None:
     curve = Curve(tuple(1 / (n + 1) for n in range(50)), tuple(10.0**-n for n in range(50)))
     content = drawn(curve, "below 1.000e-8")
     found = harmless(content)
@@ -206,7 +204,7 @@ def test_a_curve_has_the_right_one_and_the_bar_beside_it() -> None:
     assert "powers" not in short
 
 
-def test_a_curve_is_broken_where_it_is_no_number_and_thinned_where_it_is_long() -> None:
+def test_a_curve_has_gaps_at_nan_and_is_thinned_if_it_is_long() -> None:
     broken = drawn(Curve((1.0, math.nan, 3.0, math.inf), (1.0, 1.0, 1.0, 1.0)))
     (path,) = re.findall('class="yours" d="(M[^"]*)"/><path class="yours dots"', broken)
     assert path.count("M") == 2
@@ -216,7 +214,7 @@ def test_a_curve_is_broken_where_it_is_no_number_and_thinned_where_it_is_long() 
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_in_a_picture_acts(text: str) -> None:
+def test_text_in_a_picture_is_escaped(text: str) -> None:
     panels = (
         Panel(text, ((text, "1"), ("2",)), note=text), Panel(f"{text}, yours", ((text,),)),
         Panel(f"{text}, expected", ((text,),), note=text),
@@ -243,7 +241,7 @@ def test_any_report_is_a_page_that_runs_and_fetches_nothing(report: Report, full
     harmless("".join(standalone_page(report.title, grade_page(report, GradeContext(full=full)))))
 
 
-def test_the_page_of_every_scenario_says_the_verdict_and_stands_alone() -> None:
+def test_the_page_of_every_scenario_shows_the_verdict_and_stands_alone() -> None:
     for report in SCENARIOS.values():
         content = "".join(standalone_page(report.title, grade_page(report, GradeContext())))
         found = harmless(content)
@@ -254,14 +252,14 @@ def test_the_page_of_every_scenario_says_the_verdict_and_stands_alone() -> None:
         assert policy == {"default-src 'none'; style-src 'unsafe-inline'"}
 
 
-def test_a_picture_has_words_for_those_who_do_not_see_it() -> None:
+def test_a_picture_has_a_text_for_readers_who_do_not_see_it() -> None:
     panels = (Panel("y, yours", (("4",),), frozenset({(0, 0)})), Panel("y, expected", (("5",),)))
     grid = Grids(panels, Entries((1, 1), (4.0,), (5.0,), (0,)))
     label = 'role="img" aria-label="y, row 0, column 0: yours 4, expected 5."'
     assert label in drawn(grid)
 
 
-def test_a_picture_is_drawn_of_its_words_and_its_html_and_elsewhere_is_the_blocks() -> None:
+def test_a_picture_is_html_on_an_html_page_and_blocks_elsewhere() -> None:
     def draw(*given: Any) -> str:
         return repr(given)
 

@@ -151,7 +151,7 @@ def test_the_markdown_is_well_formed(name: str) -> None:
 
 
 @every_question
-def test_nothing_of_it_is_in_what_a_candidate_sees(name: str) -> None:
+def test_a_candidate_sees_no_text_of_the_guide(name: str) -> None:
     question, _, _ = guided(name)
     seen = bare(render_markdown(question_blocks(question), written=True))
     for part in question.spec.parts:
@@ -173,7 +173,7 @@ def test_an_idea_has_the_smallest_case_on_which_it_shows() -> None:
 
 
 @every_question
-def test_a_part_has_its_clauses_and_what_is_right(name: str) -> None:
+def test_a_part_has_its_clauses_and_its_right_answers(name: str) -> None:
     question, _, markdown = guided(name)
     for page, part in zip(pages(markdown), question.spec.parts, strict=True):
         said = bare(page)
@@ -266,7 +266,9 @@ def test_no_reader_meets_a_backslash(name: str) -> None:
         ((50, 10), "**40 minutes: part 1.**"),
     ],
 )
-def test_it_asks_what_fits_into_40_minutes(minutes: tuple[int, ...], asked: str) -> None:
+def test_the_short_guide_has_the_parts_that_fit_into_40_minutes(
+    minutes: tuple[int, ...], asked: str
+) -> None:
     page = timed(minutes, "b/maxpool-routing --bank x")
     file = (
         '`submission.py` ("the file", "starter"), made by `drill start b/maxpool-routing --bank x`.'
@@ -289,7 +291,7 @@ def test_the_page_of_a_question_without_a_repair_has_its_starter(golden: Golden)
     golden("interviewer", render_markdown(interviewer_guide(question)))
 
 
-def test_hints_have_the_minute_to_give_them_at() -> None:
+def test_each_hint_has_the_minute_to_give_it_at() -> None:
     page = timed((20, 30, 15))
     assert re.findall(r"^\d\. \(minute (\d+)\)", page, re.M) == ["8", "12", "16", "28", "32", "36"]
     assert "**Hints,** if they are stuck at these minutes. By minute 20: go on to part 2." in page
@@ -298,7 +300,7 @@ def test_hints_have_the_minute_to_give_them_at() -> None:
     assert "| 2 | 20 to 40 | 4 3 2 1 | 0 1 2 3 | yes / no |" in page
 
 
-def test_what_changes_stands_below_the_lines_in_whose_place_it_comes() -> None:
+def test_new_lines_stand_below_the_lines_that_they_replace() -> None:
     page = lead("adam-7b-memory")[1]
     assert (
         """
@@ -327,7 +329,7 @@ def test_an_interface_is_a_list_of_calls() -> None:
     assert f"**Interface:** {calls}" in page
 
 
-def test_a_case_to_ask_is_one_that_can_be_said() -> None:
+def test_a_case_to_ask_about_can_be_read_out() -> None:
     page = pages(guided("maxpool-routing")[2])[0]
     assert "Ask `one-window` (one window whose winner is off the diagonal: `x = [[[[1, 3," in page
     found = {one.idea: one.given for one in guided("rope")[1]}
@@ -378,7 +380,7 @@ def test_an_answer_is_one_line(result: CheckResult, said: str) -> None:
     assert wrong_result_text(result) == said
 
 
-def test_a_case_that_is_not_of_the_question_has_no_words() -> None:
+def test_an_unknown_case_has_no_description() -> None:
     question = guided("maxpool-routing")[0]
     assert smallest_case_text(question, replace(CHECK, inputs={"n": "3", "m": "None"})) == "n 3"
     assert smallest_case_text(question, replace(CHECK, inputs={"x": "(1, 2)", "n": "3"})) == ""
@@ -386,7 +388,7 @@ def test_a_case_that_is_not_of_the_question_has_no_words() -> None:
     assert smallest_case_text(question, replace(CHECK, inputs=long)) == "n 1.09861, m 10, eps 1e-05"
 
 
-def test_hostile_words_are_shown_and_do_nothing() -> None:
+def test_hostile_texts_are_escaped() -> None:
     question = guided("maxpool-routing")[0]
     words = [f"zq{n} {hostile}" for n, hostile in enumerate(HOSTILE)]
     found = [IdeaEvidence(one, "gaps", one, one, one, one) for one in words]

@@ -30,7 +30,7 @@ def test_any_report_comes_back_exactly(report: Report) -> None:
     assert "\n" not in text
 
 
-def test_what_json_lacks_is_written_plainly() -> None:
+def test_values_that_json_lacks_are_written_plainly() -> None:
     figures: dict[str, Any] = {
         "a": math.nan, "b": math.inf, "c": -math.inf, "d": np.float32(0.5), "e": np.int64(3)
     }  # fmt: skip

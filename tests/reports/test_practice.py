@@ -48,7 +48,7 @@ SOME = PracticeSummary(
 )
 
 
-def test_the_page_says_what_is_passed_and_due_and_what_was_believed() -> None:
+def test_the_page_has_passed_and_due_questions_and_the_most_frequent_ideas() -> None:
     lines = drawn(SOME)
     assert lines[0] == "3 of 9 passed, 1 due for review; 2 hours spent"
     assert "memory     2/6    1  130" in lines
@@ -71,7 +71,7 @@ def test_a_day_has_a_mark_by_its_tries_in_the_column_of_its_week() -> None:
     assert lines[at].endswith("24 tries; per day:")
 
 
-def test_a_year_is_looked_back_on_from_a_monday() -> None:
+def test_the_year_of_the_calendar_begins_on_a_monday() -> None:
     for back in range(7):
         today = TODAY - timedelta(back)
         first = first_day(today)
@@ -79,7 +79,7 @@ def test_a_year_is_looked_back_on_from_a_monday() -> None:
         assert 364 <= (today - first).days <= 370
 
 
-def test_a_terminal_without_blocks_gets_characters() -> None:
+def test_a_terminal_without_block_characters_gets_ascii() -> None:
     lines = drawn(SOME, CHARACTERS)
     assert all(line.isascii() for line in lines)
     assert any(line.endswith("# 10 or more") for line in lines)
@@ -106,7 +106,7 @@ def test_the_page_fits_a_screen(width: int, tracks: int) -> None:
         assert any(line.startswith("and ") and line.endswith(" more") for line in lines)
 
 
-def test_aloud_days_are_counts_per_month() -> None:
+def test_a_page_read_aloud_has_counts_per_month() -> None:
     said = render_text(practice_page(SOME, STEPS), aloud=True).splitlines()
     assert "January 2026: 1 try on 1 day." in said
     assert "November 2026: 23 tries on 4 days." in said
@@ -114,6 +114,6 @@ def test_aloud_days_are_counts_per_month() -> None:
     assert not {*BLOCKS[1:]} & {*"".join(said)}
 
 
-def test_before_anything_was_done_the_page_says_so() -> None:
+def test_without_any_try_the_page_has_only_counts() -> None:
     empty = replace(SOME, tracks=(TrackProgress("memory", 6, 0, 0, 0, 0),), ideas=(), days={})
     assert drawn(empty) == ["0 of 6 passed, 0 due for review", "", "Next: drill next"]

@@ -60,7 +60,9 @@ def document(question: Question, width: int = 80) -> str:
     return text_of(render_terminal([*asks.question_blocks(question)], width))
 
 
-def test_a_question_reads_as_it_did_and_loses_no_word(question: Question, golden: Golden) -> None:
+def test_a_question_equals_its_snapshot_and_keeps_every_word(
+    question: Question, golden: Golden
+) -> None:
     golden("question_markdown", question_markdown(question))
     own = str(SPEC["interface"])
     for width in (60, 80):
@@ -75,7 +77,7 @@ def test_a_question_reads_as_it_did_and_loses_no_word(question: Question, golden
 
 @pytest.mark.parametrize("rows", [10, 23, 30, 60])
 @pytest.mark.parametrize("clauses", [0, 3, 8, 40])
-def test_the_page_fits_the_screen_and_counts_what_does_not(
+def test_the_page_fits_the_screen_and_counts_the_clauses_left_out(
     question: Question, clauses: int, rows: int
 ) -> None:
     part = question.spec.parts[0].model_copy(
@@ -108,7 +110,7 @@ def backward(grad_y, ctx): ...  # (N,) -> (N, C)
     assert asks.signatures(several) == ["f(x: int, n: int = 3) -> int", "g(y)"]
 
 
-def test_what_is_answered_by_choosing_is_asked_with_all_answers(tmp_path: Path) -> None:
+def test_a_choice_question_is_shown_with_all_its_answers(tmp_path: Path) -> None:
     choices = load_question([written(tmp_path, CHOICES, CHOSEN)], "one")
     text = document(choices)
     assert "Questions\n\n  fell: Why did it fall?\n" in text
