@@ -13,7 +13,7 @@ import html
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import accumulate, product
 
 from grader.model.number_format import format_aligned_numbers, format_number
@@ -42,7 +42,7 @@ def heat_maps(grids: Grids, text: str, fallback: str) -> str:
     *inputs, yours, expected = grids.panels
     count = math.prod(entries.shape)
     if (
-        not len(entries.yours) == len(entries.expected) == count > 0
+        not len(entries.yours) == len(entries.expected) == count
         or min(entries.shape, default=1) < 1
     ):
         return fallback
@@ -52,40 +52,27 @@ def heat_maps(grids: Grids, text: str, fallback: str) -> str:
     differences = [values[i] - values[count + i] if i in wrong else 0.0 for i in range(count)]
     texts: list[str] = []
     difference_texts: list[str] = []
-    is_printed = (
-        count <= _MAX_PRINTED_ENTRIES
-        and shape[-2] <= _MAX_PRINTED_ROWS
-        and shape[-1] <= _MAX_PRINTED_COLUMNS
-    )
+    has_few_lines = shape[-2] <= _MAX_PRINTED_ROWS and shape[-1] <= _MAX_PRINTED_COLUMNS
+    is_printed = has_few_lines and count <= _MAX_PRINTED_ENTRIES
     if is_printed:
         texts = format_aligned_numbers(values)
         for i, number in enumerate(format_aligned_numbers(differences)):
             difference_texts.append(number if i in wrong else "")
     letters = max(map(len, texts + difference_texts), default=0)
+    framed = wrong if is_printed and len(wrong) < count else set()
     scale = _scale(values)
     difference_scale = _scale(differences)
-    framed = wrong if is_printed and len(wrong) < count else ()
-    results = (
-        _svg(yours.title, shape, texts[:count], values[:count], scale, framed, letters)
-        + _svg(expected.title, shape, texts[count:], values[count:], scale, letters=letters)
-        + _svg(
-            "yours - expected",
-            shape,
-            difference_texts,
-            differences,
-            difference_scale,
-            letters=letters,
-        )
-    )
+    results = ""
+    for title, map_texts, map_values, map_scale, map_framed in (
+        (yours.title, texts[:count], values[:count], scale, framed),
+        (expected.title, texts[count:], values[count:], scale, set()),
+        ("yours - expected", difference_texts, differences, difference_scale, set()),
+    ):
+        results += _svg(title, shape, map_texts, map_values, map_scale, map_framed, letters)
     input_maps = "".join(_input_map(panel) for panel in inputs if panel.rows)
     maps = f'<div class="maps">{input_maps}<div class="maps">{results}</div></div>'
 
-    caption = f"{_key('below')} below zero"
-    if not is_printed:
-        caption += ", with a dash"
-    caption += f", {_key('above')} above it"
-    if not all(map(math.isfinite, values)):
-        caption += f", {_key('odd')} NaN or infinity"
+    caption = _color_key(values, is_printed=is_printed)
     caption += f"; deepest at {format_number(scale)},"
     caption += f" in the difference at {format_number(difference_scale)}."
     caption += " What is allowed is left out of that."
@@ -93,6 +80,17 @@ def heat_maps(grids: Grids, text: str, fallback: str) -> str:
         caption += " Framed in yours: wrong."
     figure = _figure(maps, text, caption)
     return figure if is_printed else figure + fallback
+
+
+def _color_key(values: Iterable[float], *, is_printed: bool) -> str:
+    """Return the meaning of the colors of a map."""
+    text = f"{_key('below')} below zero"
+    if not is_printed:
+        text += ", with a dash"
+    text += f", {_key('above')} above it"
+    if not all(map(math.isfinite, values)):
+        text += f", {_key('odd')} NaN or infinity"
+    return text
 
 
 def _map_shape(shape: Sequence[int]) -> Sequence[int]:
@@ -141,41 +139,54 @@ def _svg(
     plane_width = cell_width * columns + _GAP
     label_height = _LINE if leading else 0
     plane_height = cell_height * rows + label_height + _GAP
-    boxes = defaultdict[tuple[str, int], str](str)
-    lines = dict.fromkeys(("edge", "mark", "frame"), "")
     words = _text(1, 15, title)
+    positions = []
+    lines = dict.fromkeys(("edge", "mark", "frame"), "")
     for number, index in enumerate(planes):
         left = number % planes_per_row * plane_width + 1
         top = _LINE + number // planes_per_row * plane_height + label_height
         if index:
             words += _text(left, top - 7, f"[{', '.join(map(str, index))}]")
         lines["edge"] += _box(left, top, cell_width * columns, cell_height * rows)
-        for cell in range(rows * columns):
-            entry = number * rows * columns + cell
-            x = left + cell % columns * cell_width
-            y = top + cell // columns * cell_height
-            color = _color(values[entry], scale) if values else ("", 0)
-            boxes[color] += _box(x, y, cell_width, cell_height)
-            if texts:
-                words += _text(x + cell_width - 7, y + 16, texts[entry], ' class="number"')
-            elif color[0] == "below":
-                dash = f"M{x + cell_width / 4:g} {y + cell_height / 2:g}h{cell_width / 2:g}"
-                lines["mark"] += dash
-            elif color[0] == "odd":
-                cross = f"l{cell_width} {cell_height}m0 -{cell_height}l-{cell_width} {cell_height}"
-                lines["mark"] += f"M{x} {y}{cross}"
-            if entry in framed:
-                lines["frame"] += _box(x + 2, y + 2, cell_width - 4, cell_height - 4)
-    boxes.pop(("", 0), None)
-    paths = ""
-    for (kind, shade), path in boxes.items():
-        opacity = _MAX_OPACITY * shade / _SHADES
-        paths += f'<path class="{kind}" fill-opacity="{opacity:g}" d="{path}"/>'
-    paths += "".join(f'<path class="{kind}" d="{path}"/>' for kind, path in lines.items() if path)
+        for row, column in product(range(rows), range(columns)):
+            positions.append((left + column * cell_width, top + row * cell_height))
+    colored = defaultdict[tuple[str, int], str](str)
+    for entry, (x, y) in enumerate(positions):
+        kind, shade = _color(values[entry], scale) if values else ("", 0)
+        if kind:
+            colored[kind, shade] += _box(x, y, cell_width, cell_height)
+        if texts:
+            words += _text(x + cell_width - 7, y + 16, texts[entry], ' class="number"')
+        else:
+            lines["mark"] += _mark(kind, x, y, cell_width, cell_height)
+        if entry in framed:
+            lines["frame"] += _box(x + 2, y + 2, cell_width - 4, cell_height - 4)
     width = max(planes_per_row * plane_width - _GAP, _LETTER * display_width(title)) + 2
     height = _LINE + math.ceil(len(planes) / planes_per_row) * plane_height
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+    paths = _paths(colored, lines)
     return f"<svg {size}><title>{html.escape(title)}</title>{paths}{words}</svg>"
+
+
+def _paths(colored: Mapping[tuple[str, int], str], lines: Mapping[str, str]) -> str:
+    """Return the elements of colored cells, by class and shade, and of lines, by class."""
+    paths = ""
+    for (kind, shade), path in colored.items():
+        opacity = _MAX_OPACITY * shade / _SHADES
+        paths += f'<path class="{kind}" fill-opacity="{opacity:g}" d="{path}"/>'
+    for kind, path in lines.items():
+        if path:
+            paths += f'<path class="{kind}" d="{path}"/>'
+    return paths
+
+
+def _mark(kind: str, x: float, y: float, width: int, height: int) -> str:
+    """Return a dash for a number below zero, and a cross for NaN and infinities."""
+    if kind == "below":
+        return f"M{x + width / 4:g} {y + height / 2:g}h{width / 2:g}"
+    if kind == "odd":
+        return f"M{x} {y}l{width} {height}m0 -{height}l-{width} {height}"
+    return ""
 
 
 def _cell_size(rows: int, columns: int, texts: Sequence[str], letters: int) -> tuple[int, int]:
