@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from grader.grading.submission import ExperimentResult
     from grader.model.question import Question
 
-_MAX_ROWS = 22  # so that the command above and the prompt below stay on a screen of 24
+_MAX_ROWS = 22  # with the command above and the prompt below, a screen of 24
 GAP = ShrinkableBlocks((BlankLine(),), (ShorterForm(4),))  # between sections
 _INNER_GAP = ShrinkableBlocks((BlankLine(),), (ShorterForm(2),))  # around an example
 _ANSWER_WORDS = {Verdict.PASS: "right", Verdict.SKIPPED: "not tried"}  # default: wrong
@@ -74,7 +74,7 @@ class GradeContext:
 
     @property
     def rows(self) -> int | None:
-        """Number of rows for the page on a terminal; None if there is no limit."""
+        """Number of rows for the page on a terminal; None for the whole page."""
         return None if self.full else _MAX_ROWS
 
 
@@ -211,7 +211,7 @@ def assistant_document(report: Report, context: GradeContext = GradeContext()) -
 def student_feedback_blocks(report: Report, *, complete: bool = True) -> Sequence[Block]:
     """Return the page of a student's grade without commands, for the feedback of a class.
 
-    The report has only what the student may see; `complete` says if that is all that is known.
+    The report has only facts that the student may see.  `complete` is True if it has all facts.
     """
     passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
     right = [Paragraph(f"{join_words(passed)}.", "Right:", hang=INDENT)] if passed else []

@@ -56,7 +56,7 @@ class GuideDetail(NamedTuple):
     context_lines: int = 999  # lines of the starter around each change
     new_lines: int = 4  # of each change
     contract: bool = True
-    ideas: int = 5  # of each part with a sentence, in addition to those of the starter
+    ideas: int = 5  # of each part with a sentence; the ideas of the starter come on top
     follow_ups: int = 99  # of each part
     idea_evidence: Sequence[IdeaEvidence] | None = None  # to list the ideas by check
 

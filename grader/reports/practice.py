@@ -22,7 +22,7 @@ from grader.reports.blocks import (
     Table,
 )
 
-ROWS = 22  # so that the command above and the prompt below stay on a screen of 24
+ROWS = 22  # with the command above and the prompt below, a screen of 24
 BLOCKS, CHARACTERS = "·░▒▓█", ".-+*#"  # for a day without tries, then with more and more
 _MIN_TRIES = (1, 3, 6, 10)  # of a day with the second mark, the third, ...
 _WEEKS = 53

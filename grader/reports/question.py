@@ -128,7 +128,7 @@ def question_blocks(question: Question, parts: int | None = None, *, alone: bool
 
 
 def _materials(question: Question, level: int = 2) -> Blocks:
-    """Yield what the form of a question adds: answers to choose from, a diff, a log."""
+    """Yield the materials of a form: answers to choose from, a diff, a log."""
     for material in forms.form_of(question.spec).materials(question.spec):
         yield Heading(material.heading, level=level)
         if material.text:
