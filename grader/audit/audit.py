@@ -39,7 +39,7 @@ from grader.audit.planted_ideas import plant_ideas
 from grader.audit.uncombined_features import uncombined_features
 from grader.audit.unvaried_inputs import unvaried_inputs
 from grader.bank import load_question
-from grader.explain.components import Failure
+from grader.explain.components import FailedGrade
 from grader.explain.idea_matching import diagnose
 from grader.explain.session import GradingSession
 from grader.grading.bank_errors import BankProgramError, program_file
@@ -380,7 +380,7 @@ def _run_all_checks(session: GradingSession, program: AuditedProgram, seed: int)
         for check in question.spec.checks
     }
     graded, evaluation.parts_asked = results_as_graded(question, lambda check: results[check.id])
-    diagnosis = diagnose(Failure(evaluation, tuple(graded.values())))
+    diagnosis = diagnose(FailedGrade(evaluation, tuple(graded.values())))
     raised = None if is_reference else always_raised(evaluation, results)
     return SeedResult(
         seed=seed,

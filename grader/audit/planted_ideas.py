@@ -20,7 +20,7 @@ from grader.audit.kill_matrix import (
     same_code,
 )
 from grader.bank.idea_cells import IMPORTS, definitions, names_read
-from grader.explain.components import Failure, is_fault, observe_component
+from grader.explain.components import FailedGrade, is_fault, observe_component
 from grader.explain.idea_matching import diagnose
 from grader.explain.session import GradingSession
 from grader.grading.bank_errors import BankProgramError
@@ -181,10 +181,10 @@ def _named_ideas(
             return None
         plant.parts_asked = parts_asked
         variant.parts_asked = parts_asked
-        failure = Failure(plant, tuple(graded.values()), based_on_accepted=style)
-        if _raises_more(plant, variant, failure):
+        grade = FailedGrade(plant, tuple(graded.values()), based_on_accepted=style)
+        if _raises_more(plant, variant, grade):
             return None
-        matches = diagnose(failure).matches
+        matches = diagnose(grade).matches
     except BankProgramError:
         return None
     return ", ".join(sorted(match.id for match in matches if not match.doubt)) or "nothing"
@@ -197,9 +197,9 @@ def _fails_all(variant: Evaluation, failing: Sequence[CheckResult]) -> bool:
     return all(result.fails for result in results)
 
 
-def _raises_more(plant: Evaluation, variant: Evaluation, failure: Failure) -> bool:
-    """Return True if a plant raises on some failing cell on which its variant does not."""
-    for component, case in failure.failing_cells:
+def _raises_more(plant: Evaluation, variant: Evaluation, grade: FailedGrade) -> bool:
+    """Return True if a plant has no result on some failing cell on which the variant has one."""
+    for component, case in grade.failing_cells:
         if not is_fault(observe_component(plant, component, case)):
             continue
         if not is_fault(observe_component(variant, component, case)):

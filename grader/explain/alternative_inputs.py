@@ -93,16 +93,15 @@ class AlternativeInputs:
 
         The observation with the largest expected result proposes the rules.
         """
-        proposer = max(failing, key=_expected_size)
+        proposer = max(failing, key=lambda observation: np.size(observation.expected_value))
+        observations = [proposer, *failing]
         rules_by_idea = {}
         for name, feedback, program in self.ideas:
-            proposed = {rule.text: rule for rule in self._idea_rules(feedback, program, proposer)}
-            rules = rules_holding_on(rules_holding_on(proposed.values(), [proposer]), failing)
+            rules = rules_holding_on(self._idea_rules(feedback, program, proposer), observations)
             if rules:
                 rules_by_idea[name] = rules
-        change_rules = rules_holding_on(self._change_rules(proposer), [proposer])
-        change_rules = rules_holding_on(change_rules, failing)
-        if len(rules_by_idea) != 1:  # several ideas give the same: name none of them
+        change_rules = rules_holding_on(self._change_rules(proposer), observations)
+        if len(rules_by_idea) != 1:  # several ideas give the same result, so do not name any
             return change_rules
         (idea_rules,) = rules_by_idea.values()
         return idea_rules + change_rules
@@ -159,13 +158,10 @@ class AlternativeInputs:
         for change in changes:
             text = f"is what would be right with {change.text}"
             rule = prediction_rule(10, text, partial(self._expected_after, change))
-            if change.varying_number:
-                number = partial(_input_number, change.varying_number)
-                rule = replace(rule, varying_size=number)
-            yield replace(rule, is_one_of_many=is_ambiguous)
+            yield replace(rule, varying=change.varying_number, is_one_of_many=is_ambiguous)
 
     def _expected_after(self, change: InputChange, observation: Observation) -> Array | None:
-        """Return the expected result for changed inputs; None if there is none."""
+        """Return the expected result for changed inputs; None if the reference gives no result."""
         evaluation, case = self._locate(observation)
         changed_case = change.change_case(evaluation, case)
         if changed_case is None:
@@ -188,26 +184,24 @@ class AlternativeInputs:
             yield from filter(None, turn)
 
     def _changes_of_input(self, name: str, value: Value) -> Iterator[InputChange]:
-        """Yield changes of one input to its values in other cases, then to functions of its own."""
+        """Yield changes of one input: to its values in other cases, then to functions of it."""
         changes: dict[str, ValueChange] = {}
-        varying_number = ""
+        other_values: list[Value] = []
         if isinstance(value, np.ndarray):
             if value.dtype.kind == "f":
                 changes = FLOAT_CHANGES
+        elif isinstance(value, bool):
+            other_values = [not value]
+        elif isinstance(value, float):
+            changes = {**NUMBER_CHANGES, **REAL_CHANGES}
+            other_values = [0.0, 1.0, *self._literals(name)]
         else:
+            changes = NUMBER_CHANGES if isinstance(value, int) else {}
             other_values = self._literals(name)
-            if isinstance(value, bool):
-                other_values = [not value]
-            elif isinstance(value, float):
-                changes = {**NUMBER_CHANGES, **REAL_CHANGES}
-                other_values = [0.0, 1.0, *other_values]
-                varying_number = name
-            elif isinstance(value, int):
-                changes = NUMBER_CHANGES
-                varying_number = name
-            for other in list(dict.fromkeys(other_values))[:MAX_OTHER_VALUES]:
-                if other != value:
-                    yield InputChange(f"{name} = {other!r}", partial(_set_input, name, other))
+        for other in list(dict.fromkeys(other_values))[:MAX_OTHER_VALUES]:
+            if other != value:
+                yield InputChange(f"{name} = {other!r}", partial(_set_input, name, other))
+        varying_number = "" if isinstance(value, np.ndarray) else name
         for template, change in changes.items():
             text = f"{template.format(name)} in place of {name}"
             yield InputChange(text, partial(_change_input, name, change), varying_number)
@@ -217,14 +211,6 @@ class AlternativeInputs:
         cases = self.question_cases.cases.values()
         recipes = [case.inputs[name] for case in cases if name in case.inputs]
         return [recipe.literal for recipe in recipes if not recipe.is_array]
-
-
-def _expected_size(observation: Observation) -> int:
-    return 0 if observation.expected_array is None else observation.expected_array.size
-
-
-def _input_number(name: str, observation: Observation) -> float:
-    return float(observation.input_values[name])
 
 
 def _set_input(name: str, value: Value, _inputs: Inputs) -> Inputs:

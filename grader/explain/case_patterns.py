@@ -1,7 +1,7 @@
 """Find the property that every failing case has and no right case.
 
 If two properties separate the cases, both are named, because these cases cannot tell which one
-matters.  If more do, none is named.
+matters.  If more do, no property is named.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from grader.explain.observation import Observation, axis_in_words
 from grader.grading.values import Value, to_array
 from grader.sandbox.worker.wire import Tensor
 
+Property = tuple[str, str]  # of a case: a subject, such as `x`, and a predicate, such as `is empty`
 MIN_FAILING_CASES = 3
 MIN_FAILING_FORMS = 2  # distinct shapes or numbers among the failing cases
 MIN_RIGHT_CASES = 4
-MIN_ORIGINS = 2  # cases of the question from which the right cases are made
+MIN_ORIGINS = 2  # different cases of the question behind the right cases
 MAX_PROPERTIES = 2  # properties that are named together
-NOT_ONE_SUFFIX = " is not 1"
+NOT_ONE = "is not 1"
 AMBIGUITY_NOTE = " (these cases do not tell which of both matters)"
 
 
 def separating_properties(failing: Sequence[Observation], right: Sequence[Observation]) -> str:
     """Return the property of the failing cases that no right case has, as "x is empty".
 
-    Returns an empty text if there is no such property, or too little evidence.
+    The text is empty if no property separates the cases, or if there is too little evidence.
     """
     if not _are_enough(failing, right):
         return ""
@@ -36,17 +37,20 @@ def separating_properties(failing: Sequence[Observation], right: Sequence[Observ
         properties = case_properties(observation)
         # Drop a property that does not apply to a right case: nobody knows if it separates.
         shared = [name for name in shared if properties.get(name) is False]
-    implied = _implied_by_others(shared)
-    names = [name for name in shared if name not in implied]
-    names.sort(key=lambda name: (len(name), shared.index(name)))
-    if len(names) > MAX_PROPERTIES:
+    subjects = [subject for subject, _ in shared]
+    # "n is not 1" follows from "n is above 1".
+    texts = [
+        f"{subject} {predicate}"
+        for subject, predicate in shared
+        if predicate != NOT_ONE or subjects.count(subject) == 1
+    ]
+    if len(texts) > MAX_PROPERTIES:
         return ""
     possible_causes = _differing_settings(failing, right)
-    for name in names:
-        if not possible_causes <= set(re.findall(r"\w+", name)):
-            return ""
-    text = " and ".join(names)
-    return text + AMBIGUITY_NOTE if len(names) > 1 else text
+    if not all(possible_causes <= set(re.findall(r"\w+", text)) for text in texts):
+        return ""
+    text = " and ".join(sorted(texts, key=len))
+    return text + AMBIGUITY_NOTE if len(texts) > 1 else text
 
 
 def _are_enough(failing: Sequence[Observation], right: Sequence[Observation]) -> bool:
@@ -58,17 +62,6 @@ def _are_enough(failing: Sequence[Observation], right: Sequence[Observation]) ->
     origins = len({observation.origin for observation in right})
     # One right case fewer is enough if each comes from a different case of the question.
     return origins >= MIN_ORIGINS and max(len(right), origins + 1) >= MIN_RIGHT_CASES
-
-
-def _implied_by_others(shared: Sequence[str]) -> set[str]:
-    """Return properties "n is not 1" that follow from others, such as "n is above 1"."""
-    implied = set()
-    for name in shared:
-        if name.endswith(NOT_ONE_SUFFIX):
-            prefix = name.removesuffix(NOT_ONE_SUFFIX) + " is "
-            if sum(other.startswith(prefix) for other in shared) > 1:
-                implied.add(name)
-    return implied
 
 
 def _differing_settings(failing: Sequence[Observation], right: Sequence[Observation]) -> set[str]:
@@ -99,7 +92,7 @@ def may_be_separable(failing: Sequence[Observation], right: Sequence[Observation
     return False
 
 
-def _shared_properties(failing: Sequence[Observation]) -> list[str]:
+def _shared_properties(failing: Sequence[Observation]) -> list[Property]:
     """Return the properties that all failing cases have."""
     if not failing:
         return []
@@ -107,23 +100,24 @@ def _shared_properties(failing: Sequence[Observation]) -> list[str]:
     return [name for name in all_properties[0] if all(p.get(name) for p in all_properties)]
 
 
-def case_properties(observation: Observation) -> Mapping[str, bool]:
+def case_properties(observation: Observation) -> Mapping[Property, bool]:
     """Map every property that applies to a case to True if the case has it."""
-    properties: dict[str, bool] = {}
+    properties: dict[Property, bool] = {}
     for name, value in observation.input_values.items():
         if isinstance(value, str):
-            properties[f"{name} is {value!r}"] = True
+            properties[name, f"is {value!r}"] = True
         elif isinstance(value, bool):
-            properties[f"{name} is {value}"] = True
-            properties[f"{name} is {not value}"] = False
+            properties[name, f"is {value}"] = True
+            properties[name, f"is {not value}"] = False
         elif isinstance(value, (int, float)):
-            for words, holds in _number_properties(value):
-                properties[f"{name} {words}"] = holds
+            for predicate, holds in _number_properties(value):
+                properties[name, predicate] = holds
         elif isinstance(value, (np.ndarray, Tensor)):
             properties.update(_array_properties(name, value))
     for dtype in ("float32", "bfloat16"):
-        properties[f"the arrays are {dtype}"] = observation.dtype == dtype
-    properties.update(_expected_properties(observation))
+        properties["the arrays", f"are {dtype}"] = observation.dtype == dtype
+    for predicate, holds in _expected_properties(observation):
+        properties[observation.result, f"should {predicate}"] = holds
     return properties
 
 
@@ -136,34 +130,34 @@ def _number_properties(number: float) -> Iterator[tuple[str, bool]]:
         yield "is 1", number == 1
         yield "is above 1", number > 1
     if isinstance(number, float):
-        yield NOT_ONE_SUFFIX.strip(), number != 1
+        yield NOT_ONE, number != 1
 
 
-def _array_properties(name: str, value: Value) -> Iterator[tuple[str, bool]]:
+def _array_properties(name: str, value: Value) -> Iterator[tuple[Property, bool]]:
     array = np.asarray(to_array(value))
-    yield f"{name} is empty", array.size == 0
-    yield f"{name} is one-dimensional", array.ndim == 1
+    yield (name, "is empty"), array.size == 0
+    yield (name, "is one-dimensional"), array.ndim == 1
     for axis, length in enumerate(array.shape):
         phrase = axis_in_words(name, axis, array.ndim)
         if phrase:
-            yield f"{phrase} is 1", length == 1
+            yield (phrase, "is 1"), length == 1
     if array.dtype.kind == "f" and array.size:
         finite = array[np.isfinite(array)]
-        yield f"{name} holds infinities", finite.size < array.size
-        yield f"{name} has equal entries", bool(np.unique(finite).size < finite.size)
-        yield f"{name} is 0 throughout", not array.any()
+        yield (name, "holds infinities"), finite.size < array.size
+        yield (name, "has equal entries"), bool(np.unique(finite).size < finite.size)
+        yield (name, "is 0 throughout"), not array.any()
 
 
 def _expected_properties(observation: Observation) -> Iterator[tuple[str, bool]]:
+    """Yield predicates of the expected result, each with True if it holds."""
     expected = observation.expected_value
-    prefix = f"{observation.result} should"
-    yield f"{prefix} be None", expected is None
+    yield "be None", expected is None
     if isinstance(expected, (bool, np.bool_)):
-        yield f"{prefix} be {bool(expected)}", True
-        yield f"{prefix} be {not expected}", False
+        yield f"be {bool(expected)}", True
+        yield f"be {not expected}", False
     if isinstance(expected, (int, np.integer)):
         for small in (0, 1):
-            yield f"{prefix} be {small}", int(expected) == small
+            yield f"be {small}", int(expected) == small
     array = observation.expected_array
     if array is not None and array.ndim and array.size:
-        yield f"{prefix} hold minus infinity", bool(np.isneginf(array).any())
+        yield "hold minus infinity", bool(np.isneginf(array).any())

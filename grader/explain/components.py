@@ -11,7 +11,6 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
@@ -47,29 +46,20 @@ _FAULT_PREFIX = "\0"  # no program returns a text with this prefix
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One aspect by which programs are compared."""
+    """One aspect that is compared between programs."""
 
     name: str  # of a result, or of a check that measures
     run: str
     checks: Mapping[str, Collection[str]] = field(compare=False, hash=False)  # check ids by case
-    aspect: Literal["values", "dtype", "measure"] = "values"
-    measured_by: Check | None = field(default=None, compare=False)  # set for a measure
+    is_dtype: bool = False  # it is only about the dtype of a result
+    is_measure: bool = False  # a check measures it, such as bytes kept
+    measured_by: Check | None = field(default=None, compare=False)  # that check
     exact: bool = False  # all its checks compare every bit
     varies_with_style: bool = False  # two programs with the same idea may differ
     relative_rounding: float = 0.0  # allowed for numbers that a person has rounded
     # The smallest tolerance of its checks; None if one of them has no tolerance.
     tolerance: Tolerance | None = field(default=None, compare=False)
     compares_in_float32: bool = False  # results that are equal in float32 are equal
-
-    @property
-    def is_dtype(self) -> bool:
-        """True if the component is only about the dtype of a result."""
-        return self.aspect == "dtype"
-
-    @property
-    def is_measure(self) -> bool:
-        """True if a check measures it, such as bytes kept; False for a result or its dtype."""
-        return self.aspect == "measure"
 
     @property
     def cases(self) -> tuple[str, ...]:
@@ -83,38 +73,48 @@ ResultCell = tuple[Component, str]
 def compared_components(evaluation: Evaluation) -> list[Component]:
     """Return all components that the checks compare: results, then dtypes, then measures."""
     results = _result_components(evaluation)
-    dtypes = [replace(result, aspect="dtype", relative_rounding=0.0) for result in results]
+    dtypes = [replace(result, is_dtype=True, relative_rounding=0.0) for result in results]
     return [*results, *dtypes, *_measure_components(evaluation)]
 
 
 def _result_components(evaluation: Evaluation) -> list[Component]:
     """Return one component for each result of each run."""
     is_text = forms.form_of(evaluation.question.spec).is_text
-    components: dict[tuple[str, str], Component] = {}
+    checks_by_result: dict[tuple[str, str], list[Check]] = {}
     for check in evaluation.checks:
-        if registry.kind_named(check.kind).uses_observation(check):
-            continue
-        tolerance: Tolerance | None = getattr(check, "tolerance", None)
-        for result in check.compared_results:
-            new = Component(result, check.run, {}, exact=True)
-            component = components.get((check.run, result), new)
-            checks = dict(component.checks)
+        if not registry.kind_named(check.kind).uses_observation(check):
+            for result in check.compared_results:
+                checks_by_result.setdefault((check.run, result), []).append(check)
+    components = []
+    for (run, result), checks in checks_by_result.items():
+        check_ids: dict[str, tuple[str, ...]] = {}
+        for check in checks:
             for case in evaluation.cases_of(check):
-                checks[case.name] = (*checks.get(case.name, ()), check.id)
-            relative_rounding = component.relative_rounding
-            if is_text and tolerance is not None:
-                relative_rounding = tolerance.relative or 0.0
-            components[check.run, result] = replace(
-                component,
-                checks=checks,
-                exact=component.exact and getattr(check, "exact", False),
-                relative_rounding=relative_rounding,
-            )
-    return [
-        replace(component, tolerance=_min_tolerance(evaluation, component))
-        for component in components.values()
-        if component.checks
-    ]
+                check_ids[case.name] = (*check_ids.get(case.name, ()), check.id)
+        tolerance = _min_tolerance(checks, result)
+        component = Component(
+            name=result,
+            run=run,
+            checks=check_ids,
+            exact=all(getattr(check, "exact", False) for check in checks),
+            tolerance=tolerance,
+        )
+        if is_text and tolerance is not None:
+            component = replace(component, relative_rounding=tolerance.relative or 0.0)
+        if check_ids:
+            components.append(component)
+    return components
+
+
+def _min_tolerance(checks: Iterable[Check], result: str) -> Tolerance | None:
+    """Return the smallest tolerance of a result; None if one of its checks has none for it."""
+    tolerances = []
+    for check in checks:
+        tolerance: Tolerance | None = getattr(check, "tolerance", None)
+        if tolerance is None or not tolerance.applies_to(result):
+            return None
+        tolerances.append(tolerance)
+    return min(tolerances, key=lambda t: (t.relative or 0.0, t.absolute or 0.0))
 
 
 def _measure_components(evaluation: Evaluation) -> list[Component]:
@@ -135,7 +135,7 @@ def _measure_components(evaluation: Evaluation) -> list[Component]:
             name=check.results[0] if kind.compares_final_value_only else check.id,
             run=check.run,
             checks={case.name: (check.id,) for case in evaluation.cases_of(check)},
-            aspect="measure",
+            is_measure=True,
             measured_by=check,
             varies_with_style=kind.varies_with_style(check),
         )
@@ -144,26 +144,13 @@ def _measure_components(evaluation: Evaluation) -> list[Component]:
     return [component for *_, component in components]
 
 
-def _min_tolerance(evaluation: Evaluation, component: Component) -> Tolerance | None:
-    """Return the smallest tolerance of the checks that compare a result; None if one has none."""
-    tolerances = []
-    for check in evaluation.checks:
-        if check.run != component.run or component.name not in check.compared_results:
-            continue
-        tolerance: Tolerance | None = getattr(check, "tolerance", None)
-        if tolerance is None or not tolerance.applies_to(component.name):
-            return None
-        tolerances.append(tolerance)
-    return min(tolerances, key=lambda t: (t.relative or 0.0, t.absolute or 0.0), default=None)
-
-
 # -- compare two programs in one cell -------------------------------------------------------------
 
 
 def observe_component(evaluation: Evaluation, component: Component, case: str) -> Value:
     """Return the submission's value of a component on one case.
 
-    If there is no result, return a text for which `is_fault` is True.
+    If the submission gives no result, return a text for which `is_fault` is True.
     """
 
     def observe() -> Value:
@@ -189,7 +176,7 @@ def _array_dtype(value: Value) -> str:
 
 
 def is_fault(value: Value) -> bool:
-    """Return True if there is no result: the program raised, or its process ended."""
+    """Return True if a program gave no result: it raised, or its process ended."""
     return isinstance(value, str) and value.startswith(_FAULT_PREFIX)
 
 
@@ -197,14 +184,14 @@ def same_in_cell(first: Evaluation, second: Evaluation, component: Component, ca
     """Return True if two programs have the same value in a cell, up to rounding."""
     value = observe_component(first, component, case)
     other = observe_component(second, component, case)
-    if isinstance(value, Count) or isinstance(other, Count):
-        return isinstance(value, Count) and isinstance(other, Count) and _same_count(value, other)
     if is_fault(value) or is_fault(other):
         if component.is_dtype:  # the component for the values compares missing results
             return True
         if not (is_fault(value) and is_fault(other)) or value != other:
             return False
-        return _same_before_failure(first, second, component.run, case)
+        return _same_before_exception(first, second, component.run, case)
+    if isinstance(value, Count):
+        return isinstance(other, Count) and _same_count(value, other)
     if component.relative_rounding:
         return _same_when_rounded(value, other, component.relative_rounding)
     if component.compares_in_float32:
@@ -225,22 +212,20 @@ def is_within_tolerance(
     The variant must be far from the reference; otherwise the tolerance would cover both.
     """
     tolerance = component.tolerance
-    if tolerance is None or component.is_dtype:
-        return False
-    if component.relative_rounding:  # numbers that a person has rounded
+    if tolerance is None or component.is_dtype or component.relative_rounding:
         return False
     evaluations = (submission, variant, reference)
     values = [observe_component(evaluation, component, case) for evaluation in evaluations]
     if len({_array_dtype(value) for value in values}) > 1:
         return False
     actual, idea, expected = (to_floats(value) for value in values)
-    if actual is None or idea is None or expected is None:
-        return False
-    if not actual.shape == idea.shape == expected.shape:
+    if actual is None or idea is None or expected is None or idea.shape != expected.shape:
         return False
     finite = np.isfinite(idea)
     differences = deviations(actual, idea)
-    if differences is None or (differences > allowed_by_check(tolerance, idea[finite])).any():
+    if differences is None:
+        return False
+    if (differences > allowed_by_check(tolerance, idea[finite])).any():
         return False
     distances = np.abs(idea[finite] - expected[finite])
     min_distance = MIN_TOLERANCES_APART * allowed_by_check(tolerance, expected[finite])
@@ -255,15 +240,17 @@ def _in_float32(value: Value) -> Value:
 
 def _same_when_rounded(value: Value, other: Value, relative: float) -> bool:
     """Return True if two dicts have the same numbers, up to rounding by a person."""
-    if not isinstance(value, dict) or not isinstance(other, dict) or value.keys() != other.keys():
+    if not isinstance(value, dict) or not isinstance(other, dict):
         return False
-    numbers = (*value.values(), *other.values())
-    if not all(isinstance(number, (int, float)) for number in numbers):
+    if value.keys() != other.keys():
         return False
-    return all(
-        math.isclose(number, other[name], rel_tol=relative, abs_tol=1e-12)
-        for name, number in value.items()
-    )
+    for name, number in value.items():
+        pair = (number, other[name])
+        if not all(isinstance(item, (int, float)) for item in pair):
+            return False
+        if not math.isclose(*pair, rel_tol=relative, abs_tol=1e-12):
+            return False
+    return True
 
 
 def _same_count(count: Count, other: Count) -> bool:
@@ -278,11 +265,11 @@ def _same_count(count: Count, other: Count) -> bool:
     )
 
 
-def _same_before_failure(first: Evaluation, second: Evaluation, run: str, case: str) -> bool:
+def _same_before_exception(first: Evaluation, second: Evaluation, run: str, case: str) -> bool:
     """Return True if two programs were right, or wrong in the same way, before they raised."""
     try:
-        sentence = wrong_results_before_failure(first, run, first.cases[case])
-        other_sentence = wrong_results_before_failure(second, run, second.cases[case])
+        sentence = _wrong_result_before_exception(first, run, case)
+        other_sentence = _wrong_result_before_exception(second, run, case)
     except WorkerError:  # a process ended, so there is nothing to compare
         return True
     return sentence == other_sentence
@@ -301,35 +288,33 @@ def _in_lower_precision(value: Value, other: Value) -> tuple[Value, Value]:
     return value.astype(dtype), other.astype(dtype)
 
 
-# -- results before the step that raises: one of them may be the cause ----------------------------
+# -- results before the step that raises ----------------------------------------------------------
 
 
-def wrong_results_before_failure(evaluation: Evaluation, run: str, case: CaseRecipe) -> str:
-    """Return a sentence on a wrong result that the raising step uses; empty if there is none."""
+def _wrong_result_before_exception(evaluation: Evaluation, run: str, name: str) -> str:
+    """Return a sentence on a wrong result that the raising step uses; empty if all are right."""
+    case = evaluation.cases[name]
+    steps = evaluation.steps(run)
     try:
         evaluation.subject_outcome(run, case)
+        return ""
     except ProgramError as error:
-        raising_step = error.step
-    else:
-        return ""
-    steps = evaluation.steps(run)
-    if raising_step is None or raising_step not in steps:
-        return ""
-    steps_until_failure = steps[: steps.index(raising_step) + 1]
-    for step in steps_producing(steps_until_failure, raising_step.targets[0])[:-1]:
+        if error.step is None or error.step not in steps:
+            return ""
+        steps_until_exception = steps[: steps.index(error.step) + 1]
+    result_of_last_step = steps_until_exception[-1].targets[0]
+    for step in steps_producing(steps_until_exception, result_of_last_step)[:-1]:
         for result in step.targets:
             if result not in evaluation.wanted_results[run]:
                 continue
-            outcome = result_despite_failure(evaluation, run, case, result)
-            if outcome is None:
-                continue
-            mismatch = find_mismatch(evaluation, run, case, result, outcome)
+            outcome = result_despite_exception(evaluation, run, case, result)
+            mismatch = outcome and find_mismatch(evaluation, run, case, result, outcome)
             if mismatch is not None:
                 return mismatch.sentence
     return ""
 
 
-def result_despite_failure(
+def result_despite_exception(
     evaluation: Evaluation, run: str, case: CaseRecipe, result: str
 ) -> Outcome | None:
     """Return one result of a run that raises in a step that this result does not need.
@@ -356,8 +341,8 @@ def result_despite_failure(
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A submission that did not pass, and the cells in which it is wrong."""
+class FailedGrade:
+    """A grade that was not passed, with the cells in which the submission is wrong."""
 
     submission_evaluation: Evaluation
     checks: Sequence[CheckResult]
@@ -412,9 +397,9 @@ class Failure:
         submission = self.submission_evaluation
         if same_in_cell(submission, self.reference, component, case):
             return False
-        if component.aspect != "values" or component.exact or component.compares_in_float32:
+        if component.is_dtype or component.is_measure or self.has_no_result(cell):
             return True
-        if self.has_no_result(cell):
+        if component.exact or component.compares_in_float32:
             return True
         recipe = submission.cases[case]
         outcome = submission.subject_outcome(component.run, recipe)
@@ -423,7 +408,7 @@ class Failure:
 
     @cached_property
     def failing_cells(self) -> list[ResultCell]:
-        """The evidence: wrong cells of failed checks.  A skipped check is no evidence."""
+        """The evidence: wrong cells of failed checks.  Skipped checks do not count."""
         return [
             (component, case)
             for component, case in self.wrong_cells
@@ -471,7 +456,7 @@ class Failure:
         return steps_producing(self.submission_evaluation.steps(component.run), component.name)
 
     def has_no_result(self, cell: ResultCell) -> bool:
-        """Return True if the submission gave no result in a cell, so that no idea can be seen."""
+        """Return True if the submission gave no result in a cell: then it shows no idea."""
         return is_fault(observe_component(self.submission_evaluation, *cell))
 
     def telling_numbers(self, cells: Iterable[ResultCell]) -> set[float]:
@@ -479,8 +464,7 @@ class Failure:
         numbers: set[float] = set()
         for cell in cells:
             value = observe_component(self.reference, *cell)
-            items = value.values() if isinstance(value, dict) else [value]
-            for item in items:
+            for item in value.values() if isinstance(value, dict) else [value]:
                 numbers.update(_finite_numbers(item))
         return numbers - {0.0, 1.0}
 
@@ -492,5 +476,6 @@ def _finite_numbers(value: Value) -> list[float]:
     array = np.asarray(to_array(value))
     if array.dtype.kind not in "iuf":
         return []
-    numbers: list[float] = array[np.isfinite(array)][:MAX_NUMBERS].astype(np.float64).tolist()
+    finite = array[np.isfinite(array)][:MAX_NUMBERS]
+    numbers: list[float] = finite.astype(np.float64).tolist()
     return numbers

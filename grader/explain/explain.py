@@ -1,8 +1,7 @@
 """Explain why a submission is wrong: everything that is certainly true, the most certain first.
 
 State between calls comes first, because it makes comparing values worthless.  Then come ideas with
-the same results, rules that the results follow, the cases on which they are wrong, and results that
-were wrong before a call raised.
+the same results, rules that the results follow, and the cases on which they are wrong.
 """
 
 from __future__ import annotations
@@ -14,12 +13,8 @@ from enum import Enum
 
 from grader.explain.alternative_inputs import AlternativeInputs
 from grader.explain.case_patterns import may_be_separable, separating_properties
-from grader.explain.components import (
-    FAILED_VERDICTS,
-    Failure,
-    wrong_results_before_failure,
-)
-from grader.explain.extra_cases import EXTRA_SEED, extra_cases
+from grader.explain.components import FAILED_VERDICTS, FailedGrade
+from grader.explain.extra_cases import EXTRA_SEED, extra_cases, share_evenly
 from grader.explain.failure_digest import failure_digest
 from grader.explain.idea_matching import Diagnosis, diagnose, suspected_programs
 from grader.explain.idea_pairs import find_pair
@@ -62,7 +57,7 @@ from grader.sandbox.client import WorkerError
 from grader.sandbox.messages import ProgramError
 
 NO_TIME_NOTE = "the deadline left no time to look for the idea behind it"
-MAX_EXPLANATIONS = 6  # in one report
+MAX_EXPLANATIONS = 5  # in one report
 MAX_RERUN = 12  # cases that run again without earlier calls
 MAX_LISTED_NAMES = 4  # results that one sentence lists
 
@@ -84,9 +79,9 @@ def explain_report(evaluation: Evaluation, report: Report) -> Report:
     checks = report.checks
     worker = evaluation.subject.worker
     failed = [check for check in checks if check.verdict in FAILED_VERDICTS and not check.stretch]
-    failure = Failure(evaluation, checks)
-    values = _ValueExplainer(failure, failed)
-    report = replace(report, outputs=failure_digest(failure))
+    grade = FailedGrade(evaluation, checks)
+    values = _ValueExplainer(grade, failed)
+    report = replace(report, outputs=failure_digest(grade))
     explanations: list[Explanation] = []
     with _until_interrupted():
         if failed and worker.failure is None:
@@ -97,20 +92,22 @@ def explain_report(evaluation: Evaluation, report: Report) -> Report:
 
     diagnosis = Diagnosis()
     try:
-        diagnosis = diagnose(failure)
+        diagnosis = diagnose(grade)
     except OutOfTime:
         report = replace(report, note=NO_TIME_NOTE)
     matches: Sequence[IdeaMatch] = diagnosis.matches
     with _until_interrupted():
         if values.own and worker.failure is None:
             explanations.extend(values.explanations(matches))
-            # The explanation of an exception gets the last place, if there are too many.
-            explanations[MAX_EXPLANATIONS - 1 :] = _explain_exception(evaluation, failed)
 
     is_explained = diagnosis.compares_in_float32 or _explain_all_cases(matches)
     if not report.note and not is_explained and evaluation.question.variants:
         with _until_interrupted():
-            matches = _add_pair(failure, matches, explanations)
+            if pair := find_pair(grade):
+                entries, explanation = pair
+                explanations.insert(0, explanation)
+                alone = {idea.id: idea for idea in matches}
+                matches = [alone.get(idea.id, idea) for idea in entries]
 
     if not explanations and not matches and values.own:
         with _until_interrupted():
@@ -121,20 +118,6 @@ def explain_report(evaluation: Evaluation, report: Report) -> Report:
     return replace(
         report, misconceptions=tuple(order), explanations=tuple(explanations[:MAX_EXPLANATIONS])
     )
-
-
-def _add_pair(
-    failure: Failure, matches: Sequence[IdeaMatch], explanations: list[Explanation]
-) -> Sequence[IdeaMatch]:
-    """Return the ideas of a pair and add its explanation; the same matches if no pair is found."""
-    pair = find_pair(failure)
-    if pair is None:
-        return matches
-    entries, explanation = pair
-    explanations.insert(0, explanation)
-    # An idea that was matched alone keeps its entry.
-    alone = {idea.id: idea for idea in matches}
-    return [alone.get(idea.id, idea) for idea in entries]
 
 
 def _until_interrupted() -> contextlib.AbstractContextManager[None]:
@@ -151,10 +134,9 @@ def _explain_all_cases(matches: Sequence[IdeaMatch]) -> bool:
 
 def _shown_case(checks: Sequence[CheckResult]) -> str:
     """Return the case that the report shows: the first one of the first failing check."""
-    for check in checks:
-        if check.verdict not in NON_FAILING_VERDICTS and not check.stretch and check.failing:
-            return check.failing[0]
-    return ""
+    required = [check for check in checks if not check.stretch]
+    failing = [c.failing for c in required if c.verdict not in NON_FAILING_VERDICTS]
+    return next((cases[0] for cases in failing if cases), "")
 
 
 def _are(names: Collection[str]) -> str:
@@ -178,7 +160,7 @@ def _explain_state(evaluation: Evaluation, failing: Sequence[Observation]) -> It
         return
     cases = tuple(dict.fromkeys(observation.case for observation in stateful))
     names = list(dict.fromkeys(observation.result for observation in stateful))
-    where = format_count(len(cases), "failing case", "failing cases")
+    where = format_count(len(cases), "failing case")
     if len(cases) == len({observation.case for observation in failing}):
         where = "the failing case" if len(cases) == 1 else "every failing case"
     text = (
@@ -186,28 +168,6 @@ def _explain_state(evaluation: Evaluation, failing: Sequence[Observation]) -> It
         "was called before: your code remembers something from one call to the next."
     )
     yield Explanation(STATE, text, cases)
-
-
-def _explain_exception(
-    evaluation: Evaluation, failed: Sequence[CheckResult]
-) -> Iterator[Explanation]:
-    """Yield an explanation if a result was wrong before a call raised, and may be the cause.
-
-    Raises:
-        WorkerError: the submission's process ended when asked for that result.
-    """
-    for check in failed:
-        if check.raised is None or not check.failing:
-            continue
-        case = check.failing[0]
-        if case in evaluation.cases:
-            runs = {spec.id: spec.run for spec in evaluation.checks}
-            recipe = evaluation.cases[case]
-            sentence = wrong_results_before_failure(evaluation, runs[check.id], recipe)
-            if sentence:
-                text = f"{sentence} in case {case}; after that {check.message.strip().rstrip('.')}."
-                yield Explanation("before", text, (case,))
-        return
 
 
 def _explain_wrong_results(
@@ -220,7 +180,8 @@ def _explain_wrong_results(
     """
     failing = values.failing
     for observation in failing:
-        if observation.raised_type or values.is_spoiled(observation):
+        spoiled = values.spoiled_results(observation.run, observation.case)
+        if observation.raised_type or observation.result in spoiled:
             return
     wrong = list(dict.fromkeys(observation.result for observation in failing))
     passed = {check.id for check in checks if check.verdict is Verdict.PASS}
@@ -249,23 +210,23 @@ def _explain_wrong_results(
 class _ValueExplainer:
     """Explains wrong values: finds statements on the question's cases, tries them on extra ones."""
 
-    def __init__(self, failure: Failure, failed: Sequence[CheckResult]) -> None:
-        self.failure = failure
-        self.evaluation = failure.submission_evaluation
+    def __init__(self, grade: FailedGrade, failed: Sequence[CheckResult]) -> None:
+        self.grade = grade
+        self.evaluation = grade.submission_evaluation
         self.compared = compared_cases_by_result(self.evaluation)
-        specs = {check.id: check for check in self.evaluation.question.spec.checks}
-        run_results: dict[RunResult, None] = {}
-        for check in failed:
-            spec = specs[check.id]
-            for result in spec.compared_results:
-                if (spec.run, result) in self.compared:
-                    run_results[spec.run, result] = None
-        self.run_results = list(run_results)  # that the failed checks compare
+        failed_ids = {check.id for check in failed}
+        run_results: list[RunResult] = []
+        for check in self.evaluation.checks:
+            if check.id in failed_ids:
+                run_results += [(check.run, result) for result in check.compared_results]
+        # The results that the failed checks compare.
+        self.run_results = [key for key in dict.fromkeys(run_results) if key in self.compared]
         self.own: list[Observation] = []  # on the question's cases
 
     def observe(self) -> None:
         """Observe the submission's results on the question's own cases."""
-        self.own = observe_results(self.evaluation, self.compared, self.run_results)
+        cases = self.evaluation.cases.values()
+        self.own = observe_results(self.evaluation, self.compared, self.run_results, cases, {})
 
     @property
     def failing(self) -> list[Observation]:
@@ -276,19 +237,21 @@ class _ValueExplainer:
         """Yield explanations of the wrong results that no exact match explains."""
         explained = {result for idea in matches if idea.exact for result in idea.results}
         for observation in self.failing:
-            explained |= self._spoiled_results(observation.run, observation.case)
+            explained |= self.spoiled_results(observation.run, observation.case)
         by_result: dict[str, ResultObservations] = {}
         for observation in self.own:
             if observation.result not in explained:
                 for item in observation.split_items():
-                    result = by_result.setdefault(item.result, ResultObservations(item.result))
-                    result.observations.append(item)
-        failing = [result for result in by_result.values() if result.failing_observations]
-        proposed = {result.result: result.proposed_rules() for result in failing}
+                    by_result.setdefault(item.result, ResultObservations(item.result)).add(item)
+        failing = [result for result in by_result.values() if result.failing]
         runs: set[str] = set()
+        proposed: dict[str, dict[str, list[Rule]]] = {}
         for result in failing:
-            if any(proposed[result.result].values()) or result.may_be_separable():
-                runs.update(observation.run for observation in result.observations)
+            by_kind = result.failures_by_kind()
+            rules_by_kind = {kind: propose_rules(failures) for kind, failures in by_kind.items()}
+            proposed[result.result] = rules_by_kind
+            if any(rules_by_kind.values()) or may_be_separable(result.failing, result.right):
+                runs.update(observation.run for observation in result.failing + result.right)
         self._observe_extra_cases(runs, by_result)
         statements: list[Statement] = []
         for result in failing:
@@ -298,7 +261,7 @@ class _ValueExplainer:
         with _until_interrupted(), contextlib.suppress(*UNUSABLE_VALUE_ERRORS):
             weak = [result for result in failing if result.result not in strong]
             alternatives = self._alternative_rules(weak)
-            more_runs = {o.run for result, _ in alternatives for o in result.failing_observations}
+            more_runs = {o.run for result, _ in alternatives for o in result.failing}
             self._observe_extra_cases(more_runs - runs, by_result)
             for result, rules in alternatives:
                 better = list(make_statements(result, {"any": rules, "values": rules}))
@@ -310,26 +273,22 @@ class _ValueExplainer:
         self, results: Sequence[ResultObservations]
     ) -> list[tuple[ResultObservations, list[Rule]]]:
         """Return rules that a result is that of an idea, or the right one for other inputs."""
-        if self.evaluation.bank is None or not results:
+        if not results:
             return []
         alternatives = AlternativeInputs(
             question_cases=self.evaluation,
             extra_cases=extra_cases(self.evaluation).evaluation,
-            ideas=suspected_programs(self.failure),
+            ideas=suspected_programs(self.grade),
         )
         with_rules = []
         for result in results:
-            failing = [o for o in result.failing_observations if o.failure_kind == "values"]
+            failing = result.failures_by_kind().get("values")
             rules = alternatives.matching_rules(failing) if failing else []
             if rules:
                 with_rules.append((result, rules))
         return with_rules
 
-    def is_spoiled(self, observation: Observation) -> bool:
-        """Return True if a result follows from an input that the submission has changed."""
-        return observation.result in self._spoiled_results(observation.run, observation.case)
-
-    def _spoiled_results(self, run: str, case: str) -> set[str]:
+    def spoiled_results(self, run: str, case: str) -> set[str]:
         """Return the results that follow from an input that the submission has changed."""
         try:
             outcome = self.evaluation.subject_outcome(run, self.evaluation.cases[case])
@@ -347,7 +306,7 @@ class _ValueExplainer:
         self, runs: set[str], by_result: Mapping[str, ResultObservations]
     ) -> None:
         """Add observations of the submission on extra cases of some runs."""
-        if not runs or self.evaluation.bank is None:
+        if not runs:
             return
         extra = extra_cases(self.evaluation)
         program = replace(self.evaluation.subject, call_seconds=EXTRA_CALL_SECONDS)
@@ -357,39 +316,34 @@ class _ValueExplainer:
         for run in sorted(runs):
             run_results = [run_result for run_result in self.run_results if run_result[0] == run]
             cases = extra.made_for(run, self._extra_counts(run))
-            submission.prefetch([program], run, [case for case, _ in cases])
-            observations += observe_results(submission, self.compared, run_results, cases)
-
+            submission.prefetch([program], run, cases)
+            observations += observe_results(
+                submission, self.compared, run_results, cases, extra.origins
+            )
             # A statement about a result must also hold on the cases of all other checks.
             compared = [set(self.compared[run_result]) for run_result in run_results]
             others = extra.cases_of_other_checks(run, set.intersection(*compared))
-            submission.prefetch([program], run, [case for case, _ in others])
+            submission.prefetch([program], run, others)
+            names = {extra.origins[case.name] for case in others}
             not_compared = {
-                run_result: {
-                    name: Strictness()
-                    for _, name in others
-                    if name not in self.compared[run_result]
-                }
+                run_result: dict.fromkeys(names - self.compared[run_result].keys(), Strictness())
                 for run_result in run_results
             }
-            observations += observe_results(submission, not_compared, run_results, others)
+            observations += observe_results(
+                submission, not_compared, run_results, others, extra.origins
+            )
         for observation in observations:
             for item in observation.split_items():
                 if item.result in by_result:
-                    by_result[item.result].observations.append(item)
+                    by_result[item.result].add(item)
 
     def _extra_counts(self, run: str) -> dict[str, int]:
         """Return how many extra inputs to make from each case; more from failing cases."""
         of_run = [observation for observation in self.own if observation.run == run]
         failing = dict.fromkeys(o.origin for o in of_run if not o.is_right)
         others = dict.fromkeys(o.origin for o in of_run if o.origin not in failing)
-        counts = _share_evenly(failing, EXTRA_PER_FAILING_CASE, MAX_EXTRA_FROM_FAILING)
-        return counts | _share_evenly(others, EXTRA_PER_OTHER_CASE, MAX_EXTRA_FROM_OTHERS)
-
-
-def _share_evenly(names: Collection[str], max_each: int, max_total: int) -> dict[str, int]:
-    """Return one count for all names: `max_each`, or an even share of `max_total` if less."""
-    return {name: max(1, min(max_each, max_total // len(names))) for name in names}
+        counts = share_evenly(failing, EXTRA_PER_FAILING_CASE, MAX_EXTRA_FROM_FAILING)
+        return counts | share_evenly(others, EXTRA_PER_OTHER_CASE, MAX_EXTRA_FROM_OTHERS)
 
 
 @dataclass
@@ -397,35 +351,20 @@ class ResultObservations:
     """All observations of one result, "grad_x", or of one item of it, "mixed['weights']"."""
 
     result: str
-    observations: list[Observation] = field(default_factory=list)
+    failing: list[Observation] = field(default_factory=list)
+    right: list[Observation] = field(default_factory=list)
 
-    @property
-    def failing_observations(self) -> list[Observation]:
-        """The observations of a wrong result."""
-        return [observation for observation in self.observations if not observation.is_right]
-
-    @property
-    def right_observations(self) -> list[Observation]:
-        """The observations of a right result."""
-        return [observation for observation in self.observations if observation.is_right]
-
-    def may_be_separable(self) -> bool:
-        """Return True if more cases may show a property that only failing ones have."""
-        return may_be_separable(self.failing_observations, self.right_observations)
+    def add(self, observation: Observation) -> None:
+        """Add one observation."""
+        (self.right if observation.is_right else self.failing).append(observation)
 
     def failures_by_kind(self) -> dict[str, list[Observation]]:
-        """Return the failing observations by kind of failure; "any" has all that did not raise."""
-        failing = self.failing_observations
-        by_kind = {"any": [observation for observation in failing if not observation.raised_type]}
+        """Return the failing observations that did not raise: all under "any", then by kind."""
+        failing = [observation for observation in self.failing if not observation.raised_type]
+        by_kind = {"any": failing}
         for observation in failing:
             by_kind.setdefault(observation.failure_kind, []).append(observation)
         return by_kind
-
-    def proposed_rules(self) -> dict[str, list[Rule]]:
-        """Return the rules that hold on all failures of a kind."""
-        by_kind = self.failures_by_kind()
-        by_kind.pop("raised", None)
-        return {kind: propose_rules(observations) for kind, observations in by_kind.items()}
 
 
 class Scope(Enum):
@@ -445,7 +384,7 @@ class Statement:
     text: str  # what follows the name of the result
     cases: tuple[str, ...]
     is_weak: bool = False  # it only says where the wrong entries are, or what their sum is
-    scope: Scope = Scope.ANY_CASE
+    only_if_wrong: bool = False  # on right cases the text may be false
     raises: bool = False  # the text says that the code raises
 
 
@@ -458,11 +397,9 @@ def make_statements(
         result: All observations, on the question's cases and on extra ones.
         proposed: By kind of failure, the rules that hold on the question's cases.
     """
-    failing = result.failing_observations
-    is_rounding = all(not o.raised_type and is_right_to_digits(o, 5) for o in failing)
     separating = ""
-    if not is_rounding:
-        separating = separating_properties(failing, result.right_observations)
+    if any(o.raised_type or not is_right_to_digits(o, 5) for o in result.failing):
+        separating = separating_properties(result.failing, result.right)
     has_rule = False
     for kind, observations in result.failures_by_kind().items():
         statement = _rule_statement(result, observations, proposed.get(kind, ()), separating)
@@ -472,24 +409,17 @@ def make_statements(
             if kind == "any":
                 break
     if separating and not has_rule:
-        yield _class_statement(result, separating)
-
-
-def _class_statement(result: ResultObservations, separating: str) -> Statement:
-    """Return the statement that a result is wrong in exactly the cases with a property."""
-    failing = result.failing_observations
-    raised_types = {observation.raised_type for observation in failing}
-    raised_type = raised_types.pop()
-    # A text with spaces is no type: it says that the returned value cannot be used.
-    raises = not raised_types and raised_type.isidentifier()
-    verb = f"raises {raised_type}" if raises else "is wrong"
-    return Statement(
-        is_rule=False,
-        result=result.result,
-        text=f"{verb} where {separating}, and in no other case that was tried",
-        cases=tuple(dict.fromkeys(case for _, case in _own_cases(failing))),
-        raises=raises,
-    )
+        raised_type, *other_types = {observation.raised_type for observation in result.failing}
+        # A text with spaces does not name a type; it says that a returned value is unusable.
+        raises = not other_types and raised_type.isidentifier()
+        verb = f"raises {raised_type}" if raises else "is wrong"
+        yield Statement(
+            is_rule=False,
+            result=result.result,
+            text=f"{verb} where {separating}, and in no other case that was tried",
+            cases=tuple(dict.fromkeys(case for _, case in _own_cases(result.failing))),
+            raises=raises,
+        )
 
 
 def _own_cases(observations: Sequence[Observation]) -> dict[tuple[str, str], None]:
@@ -509,22 +439,21 @@ def _rule_statement(
         result: All observations.
         observations: The failures of one kind.
         proposed: The rules that hold on these failures, as far as they are in the question's cases.
-        separating: The property that only failing cases have; empty if there is none.
+        separating: The property that only failing cases have; empty if no property is.
     """
-    failing = result.failing_observations
     own_cases = _own_cases(observations)
     if not own_cases:
         return None
     cases = tuple(dict.fromkeys(case for _, case in own_cases))
     rules = [rule for rule in proposed if len(cases) >= rule.min_failing_cases]
     rules = confirmed_rules(rules_holding_on(rules, observations), observations)
-    if len(observations) < len(failing):
+    if len(observations) < len(result.failing):
         separating = ""
-    choice = _choose_rule(rules, observations, result.right_observations, separating)
+    choice = _choose_rule(rules, observations, result.right, separating)
     if choice is None:
         return None
     rule, scope = choice
-    if rule.rank >= WEAK_RANK and any(observation.raised_type for observation in failing):
+    if rule.rank >= WEAK_RANK and any(observation.raised_type for observation in result.failing):
         return None  # if other cases raise, a pattern in the rest may be chance
     text = rule.text
     if scope is Scope.SEPARATED_CASES:
@@ -534,8 +463,8 @@ def _rule_statement(
         # A pattern in one case need not hold on others.
         text += f" in case {observations[0].origin}"
         scope = Scope.ANY_CASE
-    elif len(own_cases) < len(_own_cases(failing)):
-        text += f" in {len(own_cases)} of {len(_own_cases(failing))} failing cases"
+    elif len(own_cases) < (failing := len(_own_cases(result.failing))):
+        text += f" in {len(own_cases)} of {failing} failing cases"
         scope = Scope.ANY_CASE
     return Statement(
         is_rule=True,
@@ -543,7 +472,7 @@ def _rule_statement(
         text=text,
         cases=cases,
         is_weak=rule.rank >= PLACE_RANK,
-        scope=scope,
+        only_if_wrong=scope is Scope.FAILING_CASES,
     )
 
 
@@ -568,11 +497,10 @@ def _choose_rule(
 
 
 def to_explanations(statements: Sequence[Statement]) -> Iterator[Explanation]:
-    """Yield one explanation for each text; it names all results of which the text is true."""
+    """Yield one explanation for each text, with the names of all results for which it is true."""
     groups: dict[tuple[str, bool], list[Statement]] = {}
     for statement in statements:
-        key = (statement.text, statement.scope is Scope.FAILING_CASES)
-        groups.setdefault(key, []).append(statement)
+        groups.setdefault((statement.text, statement.only_if_wrong), []).append(statement)
     for group in groups.values():
         names = list(dict.fromkeys(statement.result for statement in group))
         cases = tuple(dict.fromkeys(case for statement in group for case in statement.cases))
@@ -583,12 +511,12 @@ def to_explanations(statements: Sequence[Statement]) -> Iterator[Explanation]:
 
 
 def _sentence(names: Sequence[str], statement: Statement) -> str:
-    """Return one sentence about the results of which a statement is true."""
+    """Return one sentence about the results for which a statement is true."""
     text = statement.text
     if statement.raises:
         return f"Your code {text}."
     subject = join_words(names, MAX_LISTED_NAMES)
-    if statement.scope is Scope.FAILING_CASES:
+    if statement.only_if_wrong:
         pronoun = "it" if len(names) == 1 else "each"
         return f"Wherever {subject} {_are(names)} wrong, {pronoun} {text}."
     return f"{subject} {text}." if len(names) == 1 else f"Of {subject}, each {text}."

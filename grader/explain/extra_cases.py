@@ -17,10 +17,10 @@ from functools import cached_property
 import numpy as np
 
 from grader.cases.draw import DrawError
-from grader.cases.recipe import CaseRecipe, assigned_names, run_inputs
+from grader.cases.recipe import CaseRecipe, run_inputs
 from grader.cases.vary import resized_case, vary_case
-from grader.explain.observation import compared_results_of_run
-from grader.grading.bank_errors import BankProgramError, blame_bank
+from grader.explain.observation import all_expected_results, compared_results_of_run
+from grader.grading.bank_errors import BankProgramError
 from grader.grading.compare import find_mismatch
 from grader.grading.evaluation import Evaluation
 from grader.grading.kinds import registry
@@ -40,7 +40,6 @@ REDRAWS = 2  # copies of a case with another seed
 
 RunAndName = tuple[str, str]  # a run, and a case or an input of it
 ShapePairs = set[tuple[str, str]]  # an input and a result with equal shapes
-ExtraCase = tuple[CaseRecipe, str]  # with the name of the question's case from which it is made
 
 
 def case_variations(
@@ -49,7 +48,8 @@ def case_variations(
     """Yield a number, the kind of change, the new case and the name of the original case."""
     layouts: dict[str, None] = {}
     for check in checks:
-        layouts.update(dict.fromkeys(registry.kind_named(check.kind).layouts_tried(check)))
+        kind = registry.kind_named(check.kind)
+        layouts.update(dict.fromkeys(kind.layouts_tried(check)))
     for number in range(VARIATIONS_PER_CASE):
         rng = random.Random(number)
         reach = REACHES[number % len(REACHES)]
@@ -72,17 +72,14 @@ class InputDomain:
     def __init__(self, evaluation: Evaluation) -> None:
         """Learn the properties from all cases of the evaluation."""
         self._evaluation = evaluation
-        self._required: dict[RunAndName, ShapePairs] = {}
         self._bounds = _find_bounds(evaluation.cases.values())
         self._common: dict[str, ShapePairs] = {}  # by run, in all cases on which a check uses it
-        uses: dict[RunAndName, CaseRecipe] = {}
         for check in evaluation.checks:
             for case in evaluation.cases_of(check):
-                uses[check.run, case.name] = case
-        for (run, _), case in uses.items():
-            with contextlib.suppress(BankProgramError):
-                pairs = _equal_shapes(evaluation, run, case)
-                self._common[run] = self._common.get(run, pairs) & pairs
+                with contextlib.suppress(BankProgramError):
+                    pairs = _equal_shapes(evaluation, check.run, case)
+                    common = self._common.setdefault(check.run, pairs)
+                    self._common[check.run] = common & pairs
 
     def contains(self, evaluation: Evaluation, run: str, case: CaseRecipe, origin: str) -> bool:
         """Return True if an input keeps the properties of its original case and of all cases.
@@ -92,13 +89,12 @@ class InputDomain:
         """
         numbers = _integer_inputs(case)
         for factor, smaller, larger in self._bounds:
-            if smaller in numbers and larger in numbers:
+            if numbers.keys() >= {smaller, larger}:
                 if factor * numbers[smaller] > numbers[larger]:
                     return False
-        if (run, origin) not in self._required:
-            pairs = _equal_shapes(self._evaluation, run, self._evaluation.cases[origin])
-            self._required[run, origin] = pairs | self._common.get(run, set())
-        return self._required[run, origin] <= _equal_shapes(evaluation, run, case)
+        required = _equal_shapes(self._evaluation, run, self._evaluation.cases[origin])
+        required |= self._common.get(run, set())
+        return required <= _equal_shapes(evaluation, run, case)
 
 
 def _equal_shapes(evaluation: Evaluation, run: str, case: CaseRecipe) -> ShapePairs:
@@ -110,42 +106,31 @@ def _equal_shapes(evaluation: Evaluation, run: str, case: CaseRecipe) -> ShapePa
     input_shapes = {name: value.shape for name, value in drawn if isinstance(value, np.ndarray)}
     result_shapes = {
         name: to_array(value).shape
-        for name, value in _reference_results(evaluation, run, case).items()
+        for name, value in all_expected_results(evaluation, run, case).items()
         if isinstance(value, (np.ndarray, Tensor))
     }
     pairs = {
         (name, result)
-        for name, shape in input_shapes.items()
-        for result, result_shape in result_shapes.items()
-        if shape == result_shape
+        for name, result in itertools.product(input_shapes, result_shapes)
+        if input_shapes[name] == result_shapes[result]
     }
     # That the reference can return an empty result does not prove that one is intended.
-    own_shapes = [
-        s for name, s in input_shapes.items() if case.inputs[name].like not in result_shapes
-    ]
-    has_empty_result = any(0 in shape for shape in result_shapes.values())
-    if not has_empty_result or any(0 in shape for shape in own_shapes):
+    is_input_empty = any(
+        0 in shape
+        for name, shape in input_shapes.items()
+        if case.inputs[name].like not in result_shapes
+    )
+    if is_input_empty or not any(0 in shape for shape in result_shapes.values()):
         pairs.add(("", ""))
     return pairs
 
 
-def _reference_results(evaluation: Evaluation, run: str, case: CaseRecipe) -> dict[str, object]:
-    """Return the results of the reference that any run compares."""
-    results = dict(evaluation.reference_outcome(run, case).values)
-    steps = evaluation.steps(run)
-    # Other runs may compare more: y, if this run only calls backward twice.
-    compared = {name for names in evaluation.wanted_results.values() for name in names}
-    missing = (compared - results.keys()) & set(assigned_names(steps))
-    if missing:
-        with blame_bank(f"the reference fails on case {case.name}"):
-            inputs = evaluation.inputs(case, run)
-            results |= evaluation.reference.run(steps, inputs, sorted(missing)).values
-    return results
-
-
 def _integer_inputs(case: CaseRecipe) -> dict[str, int]:
-    inputs = case.inputs.items()
-    return {name: r.literal for name, r in inputs if type(r.literal) is int and not r.is_array}
+    integers = {}
+    for name, recipe in case.inputs.items():
+        if type(recipe.literal) is int and not recipe.is_array:
+            integers[name] = recipe.literal
+    return integers
 
 
 def _find_bounds(cases: Iterable[CaseRecipe]) -> list[tuple[int, str, str]]:
@@ -153,10 +138,13 @@ def _find_bounds(cases: Iterable[CaseRecipe]) -> list[tuple[int, str, str]]:
     numbers_by_case = [_integer_inputs(case) for case in cases]
     names = sorted({name for numbers in numbers_by_case for name in numbers})
     bounds = []
-    for factor, smaller, larger in itertools.product((1, 2), names, names):
-        both = [numbers for numbers in numbers_by_case if smaller in numbers and larger in numbers]
-        holds = all(factor * numbers[smaller] <= numbers[larger] for numbers in both)
-        if smaller != larger and both and holds:
+    pairs = itertools.permutations(names, 2)
+    for factor, (smaller, larger) in itertools.product((1, 2), pairs):
+        are_smaller = []
+        for numbers in numbers_by_case:
+            if numbers.keys() >= {smaller, larger}:
+                are_smaller.append(factor * numbers[smaller] <= numbers[larger])
+        if are_smaller and all(are_smaller):
             bounds.append((factor, smaller, larger))
     return bounds
 
@@ -177,16 +165,17 @@ class ExtraCases:
         self._own = evaluation.with_bank_program(evaluation.reference)
         if evaluation.parts_asked < len(evaluation.question.spec.parts):
             # A submission need not handle cases of later parts yet.
-            checks = evaluation.checks
-            asked = {case.name for check in checks for case in evaluation.cases_of(check)}
+            asked: set[str] = set()
+            for check in evaluation.checks:
+                asked.update(case.name for case in evaluation.cases_of(check))
             self._own.cases = {n: case for n, case in evaluation.cases.items() if n in asked}
         self.evaluation = self._own.with_bank_program(evaluation.reference)
         self.evaluation.seed = seed
         self.evaluation.cases = {}
-        # By run and case of the question: the inputs that were tried, None for a refused one.
-        self._tried: dict[RunAndName, list[CaseRecipe | None]] = {}
+        # Maps the name of an extra case to the name of its original case.
+        self.origins: dict[str, str] = {}
         self._fingerprints: dict[RunAndName, set[int]] = {}
-        self._is_accepted: dict[RunAndName, bool] = {}  # by run and name of the input
+        self._is_accepted: dict[RunAndName, bool] = {}  # by run and name of a tried input
 
     @cached_property
     def _domain(self) -> InputDomain:
@@ -203,9 +192,11 @@ class ExtraCases:
             candidates[name] = [replace(c, name=f"{name}~{n}") for n, c in enumerate(changed)]
         for number, _, case, origin in case_variations(list(own.values()), self._own.checks):
             candidates[origin].append(replace(case, name=f"{origin}~v{number}"))
+        for origin, cases in candidates.items():
+            self.origins.update({case.name: origin for case in cases})
         return candidates
 
-    def made_for(self, run: str, counts: Mapping[str, int]) -> list[ExtraCase]:
+    def made_for(self, run: str, counts: Mapping[str, int]) -> list[CaseRecipe]:
         """Return inputs of a run that the reference accepts, smallest first.
 
         Args:
@@ -214,40 +205,51 @@ class ExtraCases:
         """
         for factor in (1, RETRY_FACTOR):
             self._try_candidates(run, counts, factor)
-        # Ignore those that were tried for another call with higher counts.
+        # Ignore inputs that were tried only because another call had higher counts.
         chosen = []
         for origin, count in counts.items():
-            accepted = _without_none(self._tried[run, origin][: RETRY_FACTOR * count])
-            chosen += [(case, origin) for case in accepted[:count]]
+            candidates = self._candidates[origin][: RETRY_FACTOR * count]
+            chosen += self._already_accepted(run, candidates)[:count]
         return sorted(chosen, key=self._size_and_name)
 
-    def _size_and_name(self, extra: ExtraCase) -> tuple[int, str]:
-        case, _ = extra
+    def _size_and_name(self, case: CaseRecipe) -> tuple[int, str]:
         return self.evaluation.display_order(case)[0], case.name
+
+    def _already_accepted(self, run: str, cases: Iterable[CaseRecipe]) -> list[CaseRecipe]:
+        """Return the inputs that were tried and that the reference accepts."""
+        return [case for case in cases if self._is_accepted.get((run, case.name))]
 
     def _try_candidates(self, run: str, counts: Mapping[str, int], factor: int) -> None:
         """Try more inputs from each case with too few, up to `factor` times the wanted number."""
-        new: list[ExtraCase] = []
+        new: list[CaseRecipe] = []
         for origin, count in counts.items():
-            tried = self._tried.setdefault((run, origin), [])
-            if len(_without_none(tried)) < count:
-                candidates = self._candidates[origin][len(tried) : factor * count]
-                new += [(case, origin) for case in candidates]
-        fresh = [(case, origin) for case, origin in new if self._is_new(run, case, origin)]
-        accepted = self._accepted(run, fresh)
-        for case, origin in new:
-            self._tried[run, origin].append(case if (case, origin) in accepted else None)
+            candidates = self._candidates[origin]
+            if len(self._already_accepted(run, candidates)) < count:
+                new += self._untried(run, candidates[: factor * count])
+        self._accept(run, [case for case in new if self._is_new(run, case)])
+        for case in new:
+            self._is_accepted.setdefault((run, case.name), False)
 
-    def cases_of_other_checks(self, run: str, compared: Collection[str]) -> list[ExtraCase]:
+    def _untried(self, run: str, cases: Iterable[CaseRecipe]) -> list[CaseRecipe]:
+        return [case for case in cases if (run, case.name) not in self._is_accepted]
+
+    def cases_of_other_checks(self, run: str, compared: Collection[str]) -> list[CaseRecipe]:
         """Return the question's cases that are not in `compared` and that the reference can run."""
-        others = [case for name, case in self._own.cases.items() if name not in compared]
-        return self._accepted(run, [(replace(c, name=f"{c.name}~own"), c.name) for c in others])
+        others = []
+        for name, case in self._own.cases.items():
+            if name not in compared:
+                others.append(replace(case, name=f"{name}~own"))
+                self.origins[f"{name}~own"] = name
+        self._accept(run, others)
+        return self._already_accepted(run, others)
 
     def accepted_by_reference(
         self, run: str, cases: Sequence[CaseRecipe], origin: str
     ) -> list[CaseRecipe]:
         """Return the inputs that the reference accepts; each needs a name not used before."""
-        return [case for case, _ in self._accepted(run, [(case, origin) for case in cases])]
+        self.origins.update({case.name: origin for case in cases})
+        self._accept(run, cases)
+        return self._already_accepted(run, cases)
 
     def is_disputed(self, run: str, case: CaseRecipe, without: str = "") -> bool:
         """Return True if an accepted solution differs from the reference on an input.
@@ -275,31 +277,29 @@ class ExtraCases:
 
         return solution.remember(("differs", run, case.name), compare, program)
 
-    def _accepted(self, run: str, extra: Sequence[ExtraCase]) -> list[ExtraCase]:
-        """Return the inputs that the reference accepts; each is tried only once."""
+    def _accept(self, run: str, cases: Iterable[CaseRecipe]) -> None:
+        """Run the reference on inputs that were not tried, and note which of them it accepts."""
         evaluation = self.evaluation
-        untried = [pair for pair in extra if (run, pair[0].name) not in self._is_accepted]
-        fitting = [pair for pair in untried if self._is_fit(run, pair[0])]
-        cases = [case for case, _ in fitting]
-        for case in cases:
+        untried = self._untried(run, cases)
+        fitting = [case for case in untried if self._is_fit(run, case)]
+        for case in fitting:
             evaluation.cases[case.name] = case
             self._is_accepted[run, case.name] = False
-        low_precision = [case for case in cases if case.dtype != "float64"]
+        low_precision = [case for case in fitting if case.dtype != "float64"]
         want = compared_results_of_run(evaluation, run)
         with contextlib.suppress(WorkerError):  # an input may be too much for the process
             reference = [evaluation.reference]
-            evaluation.prefetch(reference, run, cases, want=want)
+            evaluation.prefetch(reference, run, fitting, want=want)
             evaluation.prefetch(reference, run, low_precision, want=want, modes=[PRECISE])
-            for case, origin in fitting:
-                self._is_accepted[run, case.name] = self._is_right(run, case, origin)
-        return [pair for pair in extra if self._is_accepted.get((run, pair[0].name))]
+            for case in fitting:
+                self._is_accepted[run, case.name] = self._is_right(run, case)
 
-    def _is_right(self, run: str, case: CaseRecipe, origin: str) -> bool:
+    def _is_right(self, run: str, case: CaseRecipe) -> bool:
         """Return True if an input is in the domain and the reference's own results pass there."""
         evaluation = self.evaluation
         try:
             outcome = evaluation.reference_outcome(run, case)
-            if not self._domain.contains(evaluation, run, case, origin):
+            if not self._domain.contains(evaluation, run, case, self.origins[case.name]):
                 return False
             names = evaluation.wanted_results[run]
             return not any(find_mismatch(evaluation, run, case, name, outcome) for name in names)
@@ -307,8 +307,9 @@ class ExtraCases:
             return False
 
     def _is_fit(self, run: str, case: CaseRecipe) -> bool:
-        """Return True if an input has what the run reads, can be drawn, and is small."""
-        if not case.inputs.keys() >= set(run_inputs(self.evaluation.steps(run))):
+        """Return True if a case has all inputs of the run, can be drawn, and is small."""
+        names = run_inputs(self.evaluation.steps(run))
+        if not case.inputs.keys() >= names.keys():
             return False
         try:
             drawn = self.evaluation.drawn_inputs(case)
@@ -316,15 +317,18 @@ class ExtraCases:
         except (BankProgramError, DrawError, KeyError):
             return False
 
-    def _is_new(self, run: str, case: CaseRecipe, origin: str) -> bool:
+    def _is_new(self, run: str, case: CaseRecipe) -> bool:
         """Return True if an input fits, and equals no case of the question and no earlier input."""
         if not self._is_fit(run, case):
             return False
-        names = list(run_inputs(self.evaluation.steps(run)))
-        if (run, origin) not in self._fingerprints:
-            own = [c for c in self._own.cases.values() if c.inputs.keys() >= set(names)]
-            self._fingerprints[run, origin] = {input_fingerprint(self._own, c, names) for c in own}
-        fingerprints = self._fingerprints[run, origin]
+        names = run_inputs(self.evaluation.steps(run))
+        key = (run, self.origins[case.name])
+        if key not in self._fingerprints:
+            self._fingerprints[key] = set()
+            for own in self._own.cases.values():
+                if own.inputs.keys() >= names.keys():
+                    self._fingerprints[key].add(input_fingerprint(self._own, own, names))
+        fingerprints = self._fingerprints[key]
         fingerprint = input_fingerprint(self.evaluation, case, names)
         is_new = fingerprint not in fingerprints
         fingerprints.add(fingerprint)
@@ -338,14 +342,10 @@ def _resized_and_redrawn(case: CaseRecipe) -> list[CaseRecipe]:
     keeping_ones = resized_case(case, 2, fixed=1)
     if keeping_ones not in resized:
         resized.append(keeping_ones)
-    cases = _without_none(resized)
+    cases = [new_case for new_case in resized if new_case is not None]
     if any(recipe.is_drawn for recipe in case.inputs.values()):
         cases += [case] * REDRAWS
     return cases
-
-
-def _without_none(cases: Sequence[CaseRecipe | None]) -> list[CaseRecipe]:
-    return [case for case in cases if case is not None]
 
 
 def extra_cases(evaluation: Evaluation) -> ExtraCases:
@@ -359,7 +359,12 @@ def extra_cases(evaluation: Evaluation) -> ExtraCases:
     return extra
 
 
-def input_fingerprint(evaluation: Evaluation, case: CaseRecipe, names: Sequence[str]) -> int:
+def share_evenly(cases: Collection[str], max_each: int, max_total: int) -> dict[str, int]:
+    """Return one count for all cases: `max_each`, or an even share of `max_total` if less."""
+    return {case: max(1, min(max_each, max_total // len(cases))) for case in cases}
+
+
+def input_fingerprint(evaluation: Evaluation, case: CaseRecipe, names: Iterable[str]) -> int:
     """Return a number that is equal for two inputs if no program can see a difference."""
     drawn = evaluation.drawn_inputs(case)
     parts: list[object] = [case.dtype, case.layout]

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from grader.cases.draw import Array
-from grader.explain.components import Failure, observe_component
+from grader.explain.components import FailedGrade, observe_component
 from grader.grading.bank_errors import BankProgramError
 from grader.grading.values import (
     RELATIVE_TOLERANCES,
@@ -32,7 +32,7 @@ from grader.sandbox.worker.wire import Opaque, Tensor
 
 DIGEST_LENGTH = 16  # hexadecimal digits
 
-# Deviations are counted in steps, so that rounding does not change a digest.  A step is a share of
+# Deviations are counted in steps, because rounding must not change a digest.  A step is a share of
 # the largest deviation; dtypes less precise than float64 need coarse steps.
 FINE_STEP = 1e-4
 COARSE_STEP = 0.02
@@ -42,7 +42,7 @@ MIN_RELATIVE_STEP = 1e-7  # of the largest expected entry; below this, only roun
 # largest expected entry.
 MAX_INNER_FLOAT32_DEVIATION = 3e-6
 
-# Added before rounding down, so that common numbers such as 0.5, 1/3 and 2e-5 are not halfway
+# Added before rounding down.  Then common numbers such as 0.5, 1/3 and 2e-5 are not halfway
 # between two steps.
 STEP_OFFSET = 0.23606797749978969
 
@@ -50,43 +50,43 @@ DIRECTIONS = 4  # onto which the deviations of an imprecise array are projected
 MAX_ENTRIES = 1 << 18  # entries of one array that are read
 
 
-def failure_digest(failure: Failure) -> str:
+def failure_digest(grade: FailedGrade) -> str:
     """Return a digest of the wrong results; empty if all checks passed or nothing was computed."""
     failing_messages = {
         check.id: check.message
-        for check in failure.checks
+        for check in grade.checks
         if check.verdict not in NON_FAILING_VERDICTS and (check.cases or check.figures)
     }
     with contextlib.suppress(OutOfTime, BankProgramError, WorkerError):
-        texts = list(_wrong_results(failure, failing_messages.keys()))
+        texts = list(_wrong_results(grade, failing_messages.keys()))
         if not texts:
-            texts = _measures(failure, failing_messages)
+            texts = _measures(grade, failing_messages)
         if texts:
-            digest = hashlib.sha256("\n".join(sorted(texts)).encode()).hexdigest()
-            return digest[:DIGEST_LENGTH]
+            text = "\n".join(sorted(texts))
+            return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
     return ""
 
 
-def _wrong_results(failure: Failure, failing_checks: Collection[str]) -> Iterator[str]:
+def _wrong_results(grade: FailedGrade, failing_checks: Collection[str]) -> Iterator[str]:
     """Yield a text for every wrong result on a case of a failing check."""
-    submission = failure.submission_evaluation
-    for component in failure.value_components:
+    submission = grade.submission_evaluation
+    for component in grade.value_components:
         for case in component.cases:
             if component.is_dtype or set(failing_checks).isdisjoint(component.checks[case]):
                 continue
             dtype = submission.cases[case].dtype
-            expected = observe_component(failure.reference, component, case)
+            expected = observe_component(grade.reference, component, case)
             actual = observe_component(submission, component, case)
             text = _value_text(actual, expected, dtype)
             if text != _value_text(expected, expected, dtype):
                 yield f"{component.run} {case} {component.name} {text}"
 
 
-def _measures(failure: Failure, failing_messages: dict[str, str]) -> list[str]:
+def _measures(grade: FailedGrade, failing_messages: dict[str, str]) -> list[str]:
     """Return a text for every failing check, without measures that depend on style."""
     varying = {
         component.measured_by.id
-        for component in failure.all_components
+        for component in grade.all_components
         if component.measured_by and component.varies_with_style
     }
     texts = []
@@ -204,7 +204,9 @@ def _projections(deviation: Array) -> list[int]:
 
 
 def _digest(array: Array) -> str:
-    return hashlib.sha256(array.astype(np.int64).tobytes()).hexdigest() if array.any() else "0"
+    if not array.any():
+        return "0"
+    return hashlib.sha256(array.astype(np.int64).tobytes()).hexdigest()
 
 
 def _count_steps(value: float, step: float) -> int:

@@ -10,11 +10,11 @@ from the pairs of `idea_pairs.py`:
   variant changes a result, the submission is wrong too, but differently ("your y is ...").
 
 An idea is not named if a check that should catch it has passed, or if it changes a cell in which
-the submission is right.  A skipped check can rule out an idea but is no evidence for one.  The same
+the submission is right.  A skipped check can rule out an idea but never suggests one.  The same
 is true of a number of bytes or operations; a list of the tensors that a program keeps is evidence.
 
 An idea is *doubtful* if another idea gives the same results, or if an extra input contradicts it.
-If every match is doubtful, those that explain everything are named together with the doubt.  An
+If every match is doubtful, the ones that explain everything are named together with the doubt.  An
 extra input that the contract does not cover contradicts nothing, because right programs differ
 there.
 """
@@ -30,14 +30,14 @@ from grader import forms
 from grader.cases.recipe import CaseRecipe
 from grader.explain.components import (
     Component,
-    Failure,
+    FailedGrade,
     ResultCell,
     is_fault,
     is_within_tolerance,
     observe_component,
     same_in_cell,
 )
-from grader.explain.extra_cases import EXTRA_SEED, extra_cases
+from grader.explain.extra_cases import EXTRA_SEED, extra_cases, share_evenly
 from grader.grading.bank_errors import BankProgramError
 from grader.grading.case_by_case import describe_inputs, join_inputs
 from grader.grading.compare import find_mismatch
@@ -109,16 +109,6 @@ class Match:
     is_exact: bool = True
     doubt: str = ""  # a clause on why the idea is not certain
 
-    @property
-    def explains_values(self) -> bool:
-        """True if the match explains results, not only measures such as bytes."""
-        return any(not component.is_measure for component, _ in self.explained_cells)
-
-    @property
-    def rank(self) -> tuple[int, bool]:
-        """Sort key: a variant that changes more is the better match of an idea."""
-        return len(self.changed_cells), self.is_exact
-
 
 @dataclass(frozen=True, slots=True)
 class PartialMatch:
@@ -138,82 +128,79 @@ class Diagnosis:
     compares_in_float32: bool = False  # results were compared in float32 precision
 
 
-def diagnose(failure: Failure) -> Diagnosis:
+def diagnose(grade: FailedGrade) -> Diagnosis:
     """Name the ideas that explain the results of a submission.
 
     If its process has died, only the results before that count.
     """
-    question = failure.submission_evaluation.question
-    if not question.variants or not failure.failed_checks or not failure.failing_cells:
+    question = grade.submission_evaluation.question
+    if not question.variants or not grade.failed_checks or not grade.failing_cells:
         return Diagnosis()
-    diagnosis, doubtful = _match_ideas(failure)
+    diagnosis, doubtful = _match_ideas(grade)
     if diagnosis.matches:
         return diagnosis
     # Rounding may hide an idea, and so may code that the submission has in two places.
-    other_ways = [replace(failure, compares_in_float32=True)]
+    other_ways = [replace(grade, compares_in_float32=True)]
     if not forms.form_of(question.spec).is_text:
-        other_ways.append(replace(failure, lenient=True))
+        other_ways.append(replace(grade, lenient=True))
     for other_way in other_ways:
         diagnosis, _ = _match_ideas(other_way)
         if diagnosis.matches:
             return diagnosis
-    entries = tuple(report_entry(failure, match) for match in doubtful)
+    entries = tuple(report_entry(grade, match) for match in doubtful)
     return replace(diagnosis, matches=entries, compares_in_float32=True)
 
 
-def _match_ideas(failure: Failure) -> tuple[Diagnosis, list[Match]]:
+def _match_ideas(grade: FailedGrade) -> tuple[Diagnosis, list[Match]]:
     """Return the certain ideas, and the matches that explain everything but are in doubt."""
-    variants = possible_variants(failure)
-    exact = _exact_matches(failure, variants)
-    if failure.lenient:
-        exact = (match for match in exact if _explains_everything(failure, match))
+    variants = possible_variants(grade)
+    exact = _exact_matches(grade, variants)
+    if grade.lenient:
+        exact = (match for match in exact if _explains_everything(grade, match))
     best = _best_per_idea(exact)
     distinct = _distinct(best)
-    candidates = _explaining_most(failure, distinct)
-    if not best and not failure.lenient:
-        candidates = _distinct(_best_per_idea(_partial_matches(failure, variants)))
+    candidates = _explaining_most(grade, distinct)
+    if not best and not grade.lenient:
+        candidates = _distinct(_best_per_idea(_partial_matches(grade, variants)))
 
     certain = []
     doubtful = []
     for match in candidates:
         doubt = ""
         if len(case_names(match.changed_cells)) < CASES_WITHOUT_EXTRA_INPUTS:
-            doubt = _find_contradiction(failure, match)
+            doubt = _find_contradiction(grade, match)
         if doubt:
             doubtful.append(replace(match, doubt=doubt))
         else:
             certain.append(match)
     ambiguous = [match for match in best if match not in distinct]
-    doubtful += [_with_ambiguity(match, ambiguous) for match in ambiguous]
+    for match in ambiguous:
+        others = [
+            other.idea_variant.name
+            for other in ambiguous
+            if other is not match and other.changed_cells == match.changed_cells
+        ]
+        doubtful.append(replace(match, doubt=f"but so does {join_words(others)}"))
     diagnosis = Diagnosis(
-        matches=tuple(report_entry(failure, match) for match in certain),
+        matches=tuple(report_entry(grade, match) for match in certain),
         ambiguous_ideas=frozenset(match.idea_variant.name for match in ambiguous),
-        compares_in_float32=failure.compares_in_float32,
+        compares_in_float32=grade.compares_in_float32,
     )
-    return diagnosis, [match for match in doubtful if _explains_everything(failure, match)]
+    return diagnosis, [match for match in doubtful if _explains_everything(grade, match)]
 
 
-def _with_ambiguity(match: Match, ambiguous: Sequence[Match]) -> Match:
-    """Return a match with the doubt that other ideas change the same cells."""
-    names = []
-    for other in ambiguous:
-        if other is not match and other.changed_cells == match.changed_cells:
-            names.append(other.idea_variant.name)
-    return replace(match, doubt=f"but so does {join_words(names)}")
-
-
-def _explains_everything(failure: Failure, match: Match) -> bool:
+def _explains_everything(grade: FailedGrade, match: Match) -> bool:
     """Return True if an idea gives exactly the results of every failing case."""
-    values = set(failure.failing_value_cells)
+    values = set(grade.failing_value_cells)
     return match.is_exact and bool(values) and values <= set(match.explained_cells)
 
 
-def possible_variants(failure: Failure) -> list[IdeaVariant]:
+def possible_variants(grade: FailedGrade) -> list[IdeaVariant]:
     """Return the variants of every idea that no passing check rules out.
 
     An idea of a later part passes all checks that were asked, so it explains no failure.
     """
-    submission = failure.submission_evaluation
+    submission = grade.submission_evaluation
     question = submission.question
     bank = submission.bank
     assert bank is not None, "no session gives this evaluation its misconceptions"
@@ -221,24 +208,26 @@ def possible_variants(failure: Failure) -> list[IdeaVariant]:
     variants = []
     for name, sources in question.variants.items():
         killed_by = question.ideas[name].killed_by
-        if not failure.passed_checks.isdisjoint(killed_by) or not asked.issuperset(killed_by[:1]):
+        if not grade.passed_checks.isdisjoint(killed_by):
+            continue
+        if not asked.issuperset(killed_by[:1]):
             continue
         for index, _ in enumerate(sources):
             evaluation = submission.with_bank_program(bank.variant_program(name, index))
-            variants.append(IdeaVariant(name, index, evaluation, submission, failure.reference))
+            variants.append(IdeaVariant(name, index, evaluation, submission, grade.reference))
     return variants
 
 
-def suspected_programs(failure: Failure) -> list[tuple[str, str, RemoteProgram]]:
+def suspected_programs(grade: FailedGrade) -> list[tuple[str, str, RemoteProgram]]:
     """Return the variants of every idea that a failing check should catch.
 
     Ideas that a passing check rules out are left out.  Each entry has the name of the idea, the
     first sentence of its feedback in quotes, and the program.
     """
-    ideas = failure.submission_evaluation.question.ideas
+    ideas = grade.submission_evaluation.question.ideas
     programs = []
-    for variant in possible_variants(failure):
-        if failure.failed_checks.isdisjoint(ideas[variant.name].killed_by):
+    for variant in possible_variants(grade):
+        if grade.failed_checks.isdisjoint(ideas[variant.name].killed_by):
             continue
         sentence = _SENTENCE_END.split(_feedback(variant), maxsplit=1)[0]
         programs.append((variant.name, f'"{sentence}"', variant.evaluation.subject))
@@ -246,7 +235,7 @@ def suspected_programs(failure: Failure) -> list[tuple[str, str, RemoteProgram]]
 
 
 def _prefetch(
-    failure: Failure, variants: Iterable[IdeaVariant], cells: Iterable[ResultCell]
+    grade: FailedGrade, variants: Iterable[IdeaVariant], cells: Iterable[ResultCell]
 ) -> None:
     """Run all variants on the cases of these cells, in few requests."""
     cases_by_run: dict[str, dict[str, None]] = {}
@@ -254,21 +243,21 @@ def _prefetch(
         if not component.is_measure:
             cases_by_run.setdefault(component.run, {})[case] = None
     programs = [variant.evaluation.subject for variant in variants]
-    submission = failure.submission_evaluation
+    submission = grade.submission_evaluation
     for run, names in cases_by_run.items():
         submission.prefetch(programs, run, [submission.cases[name] for name in names])
 
 
-def report_entry(failure: Failure, match: Match) -> IdeaMatch:
+def report_entry(grade: FailedGrade, match: Match) -> IdeaMatch:
     """Return the entry of a match in the report."""
     variant = match.idea_variant
-    killed_by = failure.submission_evaluation.question.ideas[variant.name].killed_by
-    evidence = _evidence_for(failure, match)
+    killed_by = grade.submission_evaluation.question.ideas[variant.name].killed_by
+    evidence = _evidence_for(grade, match)
     explained_cases = dict.fromkeys(case for _, case in match.explained_cells)
     if match.is_exact:  # a case with another wrong result is not explained
         for case in case_names(set(evidence) - set(match.explained_cells)):
             explained_cases.pop(case, None)
-    catching = failure.failed_checks & set(killed_by)
+    catching = grade.failed_checks & set(killed_by)
     is_rounded = any(
         component.relative_rounding or component.compares_in_float32
         for component, _ in match.explained_cells
@@ -282,14 +271,16 @@ def report_entry(failure: Failure, match: Match) -> IdeaMatch:
         cases=len(explained_cases),
         failing=len(case_names(evidence)),
         seen=tuple(explained_cases),
-        checks=tuple(check.id for check in failure.checks if check.id in catching),
+        checks=tuple(check.id for check in grade.checks if check.id in catching),
         rounded=is_rounded or not all(map(variant.equals_exactly, match.explained_cells)),
     )
 
 
-def _evidence_for(failure: Failure, match: Match) -> list[ResultCell]:
+def _evidence_for(grade: FailedGrade, match: Match) -> list[ResultCell]:
     """Return the evidence that a match should explain: no measures if it explains results."""
-    return failure.failing_value_cells if match.explains_values else failure.failing_cells
+    if all(component.is_measure for component, _ in match.explained_cells):
+        return grade.failing_cells
+    return grade.failing_value_cells
 
 
 def _feedback(variant: IdeaVariant) -> str:
@@ -312,23 +303,21 @@ def case_names(cells: Iterable[ResultCell]) -> set[str]:
 # -- exact matches --------------------------------------------------------------------------------
 
 
-def _exact_matches(failure: Failure, variants: Sequence[IdeaVariant]) -> Iterator[Match]:
+def _exact_matches(grade: FailedGrade, variants: Sequence[IdeaVariant]) -> Iterator[Match]:
     """Yield the variants that no cell contradicts and that explain some of the evidence."""
     measured_evidence = [
-        cell
-        for cell in failure.failing_cells
-        if cell[0].is_measure and not cell[0].varies_with_style
+        cell for cell in grade.failing_cells if cell[0].is_measure and not cell[0].varies_with_style
     ]
 
     # Most variants are ruled out by the evidence, or by the first case of each result.
-    first_cells = failure.failing_value_cells
+    first_cells = grade.failing_value_cells
     if not first_cells:
-        first_cells = [(value, value.cases[0]) for value in failure.value_components if value.cases]
-    changed_first = _uncontradicted(failure, variants, first_cells)
+        first_cells = [(value, value.cases[0]) for value in grade.value_components]
+    changed_first = _uncontradicted(grade, variants, first_cells)
     remaining = [v for v, changed in changed_first.items() if changed or measured_evidence]
 
     # Measuring is slowest and comes last.
-    for variant, changed in _uncontradicted(failure, remaining, failure.value_cells).items():
+    for variant, changed in _uncontradicted(grade, remaining, grade.value_cells).items():
         # If a variant changes no result, one measure shows if it is worth taking the others.
         if not changed_first[variant] and not _has_same_measure(variant, measured_evidence[0]):
             continue
@@ -336,8 +325,8 @@ def _exact_matches(failure: Failure, variants: Sequence[IdeaVariant]) -> Iterato
             # Measures that follow from the results confirm an idea and cannot rule it out.
             changed.update(cell for cell in measured_evidence if variant.explains(cell))
         else:  # the results equal the reference's, so only measures can tell
-            changed = _changed_measures(failure, variant)
-        explained = tuple(cell for cell in failure.failing_cells if cell in changed)
+            changed = _changed_measures(grade, variant)
+        explained = tuple(cell for cell in grade.failing_cells if cell in changed)
         # A submission that keeps other tensors as well does not match exactly.
         is_exact = all(
             not cell[0].is_measure or variant.equals_submission(cell) for cell in explained
@@ -347,7 +336,7 @@ def _exact_matches(failure: Failure, variants: Sequence[IdeaVariant]) -> Iterato
 
 
 def _uncontradicted(
-    failure: Failure, variants: Iterable[IdeaVariant], cells: Sequence[ResultCell]
+    grade: FailedGrade, variants: Iterable[IdeaVariant], cells: Sequence[ResultCell]
 ) -> dict[IdeaVariant, set[ResultCell]]:
     """Return the cells that each variant changes, without variants that a cell rules out."""
     changed: dict[IdeaVariant, set[ResultCell]] = {variant: set() for variant in variants}
@@ -357,20 +346,20 @@ def _uncontradicted(
         batch = cells[start : start + size]
         start += size
         size *= 2
-        _prefetch(failure, changed, batch)
+        _prefetch(grade, changed, batch)
         for variant in list(changed):
             for cell in batch:
                 if not variant.changes_cell(cell):
                     continue
                 if variant.equals_submission(cell):
                     changed[variant].add(cell)
-                elif not failure.is_ignored(cell):
+                elif not grade.is_ignored(cell):
                     del changed[variant]
                     break
     return changed
 
 
-def _changed_measures(failure: Failure, variant: IdeaVariant) -> set[ResultCell]:
+def _changed_measures(grade: FailedGrade, variant: IdeaVariant) -> set[ResultCell]:
     """Return the measures that a variant changes as the submission does.
 
     Returns an empty set if another measure differs, or if the variant changes only amounts: an
@@ -378,7 +367,7 @@ def _changed_measures(failure: Failure, variant: IdeaVariant) -> set[ResultCell]
     """
     changed: set[ResultCell] = set()
     tells_more_than_amount = False
-    for component in failure.all_components:
+    for component in grade.all_components:
         if not component.is_measure or component.varies_with_style:
             continue
         for case in component.cases:
@@ -424,12 +413,12 @@ def _kept_by_name(measure: Count) -> set[str]:
 # -- partial matches ------------------------------------------------------------------------------
 
 
-def _partial_matches(failure: Failure, variants: Sequence[IdeaVariant]) -> Iterator[Match]:
+def _partial_matches(grade: FailedGrade, variants: Sequence[IdeaVariant]) -> Iterator[Match]:
     """Yield the variants that explain all wrong cases of at least one result."""
     evidence: dict[Component, list[ResultCell]] = {}
-    for cell in failure.failing_value_cells:
+    for cell in grade.failing_value_cells:
         evidence.setdefault(cell[0], []).append(cell)
-    _prefetch(failure, variants, [cells[0] for cells in evidence.values()])
+    _prefetch(grade, variants, [cells[0] for cells in evidence.values()])
 
     for variant in variants:
         explained_results = set()
@@ -440,9 +429,9 @@ def _partial_matches(failure: Failure, variants: Sequence[IdeaVariant]) -> Itera
                 explained += cells
         if len(case_names(explained)) < MIN_PARTIAL_CASES:
             continue
-        if len(failure.telling_numbers(explained)) < MIN_DISTINCT_NUMBERS:
+        if len(grade.telling_numbers(explained)) < MIN_DISTINCT_NUMBERS:
             continue
-        partial = match_partially(failure, variant)
+        partial = match_partially(grade, variant)
         if partial is None:
             continue
         differing = partial.changed_cells - partial.equal_cells
@@ -450,17 +439,17 @@ def _partial_matches(failure: Failure, variants: Sequence[IdeaVariant]) -> Itera
             yield Match(variant, partial.changed_cells, tuple(explained), is_exact=False)
 
 
-def match_partially(failure: Failure, variant: IdeaVariant) -> PartialMatch | None:
+def match_partially(grade: FailedGrade, variant: IdeaVariant) -> PartialMatch | None:
     """Compare a variant with the submission in all cells.
 
     Returns None if the variant changes a cell in which the submission is right.
     """
-    _prefetch(failure, [variant], failure.value_cells)
+    _prefetch(grade, [variant], grade.value_cells)
     changed = set()
-    for cell in failure.value_cells:
+    for cell in grade.value_cells:
         if not variant.changes_cell(cell):
             continue
-        if cell not in failure.wrong_cells:
+        if cell not in grade.wrong_cells:
             return None
         changed.add(cell)
     equal = frozenset(cell for cell in changed if variant.equals_submission(cell))
@@ -471,15 +460,19 @@ def match_partially(failure: Failure, variant: IdeaVariant) -> PartialMatch | No
 
 
 def _best_per_idea(matches: Iterable[Match]) -> list[Match]:
-    """Keep the best match of each idea, unless another idea changes the same cells and more."""
+    """Keep the best match of each idea, unless another idea changes the same cells and more.
+
+    Of two variants, the one that changes more is the better match.
+    """
     best: dict[str, Match] = {}
     for match in matches:
-        previous = best.get(match.idea_variant.name)
-        if previous is None or match.rank > previous.rank:
-            best[match.idea_variant.name] = match
+        name = match.idea_variant.name
+        pair = (best.get(name, match), match)
+        best[name] = max(pair, key=lambda m: (len(m.changed_cells), m.is_exact))
+    changed = [match.changed_cells for match in best.values()]
     kept = []
     for match in best.values():
-        if not any(match.changed_cells < other.changed_cells for other in best.values()):
+        if not any(match.changed_cells < other for other in changed):
             kept.append(match)
     return kept
 
@@ -490,105 +483,76 @@ def _distinct(matches: Sequence[Match]) -> list[Match]:
     return [match for match in matches if changed.count(match.changed_cells) == 1]
 
 
-def _explaining_most(failure: Failure, matches: Sequence[Match]) -> list[Match]:
-    """Keep all matches if together they explain everything, else those that explain enough."""
+def _explaining_most(grade: FailedGrade, matches: Sequence[Match]) -> list[Match]:
+    """Keep all matches if together they explain everything; otherwise drop the small ones."""
     explained = {cell for match in matches for cell in match.explained_cells}
-    if explained >= set(failure.failing_cells):
+    if explained >= set(grade.failing_cells):
         return list(matches)
-    return [match for match in matches if _explains_enough(failure, match)]
+    return [match for match in matches if _explains_enough(grade, match)]
 
 
-def _explains_enough(failure: Failure, match: Match) -> bool:
+def _explains_enough(grade: FailedGrade, match: Match) -> bool:
     """Return True if a match explains more than half of the cases, or a whole failing check."""
     if all(
-        isinstance(observe_component(failure.reference, *cell), bool)
+        isinstance(observe_component(grade.reference, *cell), bool)
         for cell in match.explained_cells
     ):
         return False  # two truth values are too easily equal
-    evidence = _evidence_for(failure, match)
+    evidence = _evidence_for(grade, match)
     if len(case_names(match.explained_cells)) / len(case_names(evidence)) > 0.5:
         return True
-    idea = failure.submission_evaluation.question.ideas[match.idea_variant.name]
-    for check in idea.killed_by:
-        if check in failure.failed_checks and _explains_check(failure, match, check):
+    idea = grade.submission_evaluation.question.ideas[match.idea_variant.name]
+    for check in grade.failed_checks.intersection(idea.killed_by):
+        of_check = set()
+        for component, case in grade.failing_cells:
+            if check in component.checks[case]:
+                of_check.add((component, case))
+        if of_check and of_check <= set(match.explained_cells):
             return True
     return False
-
-
-def _explains_check(failure: Failure, match: Match, check: str) -> bool:
-    """Return True if a match explains all evidence of a check."""
-    evidence = {
-        (component, case)
-        for component, case in failure.failing_cells
-        if check in component.checks[case]
-    }
-    return bool(evidence) and evidence <= set(match.explained_cells)
 
 
 # -- extra inputs ---------------------------------------------------------------------------------
 
 
-def _find_contradiction(failure: Failure, match: Match) -> str:
-    """Return a clause on an extra input that contradicts a match; empty if there is none.
+def _find_contradiction(grade: FailedGrade, match: Match) -> str:
+    """Return a clause on an extra input that contradicts a match; empty if no input does.
 
     With a size of 2, a half looks like a mean.  Numbers that a person wrote are about one input, so
     no other input can contradict them.
     """
-    explained = match.explained_cells
-    components = dict.fromkeys(
-        component
-        for component, _ in explained
-        if not component.is_measure and not component.relative_rounding
-    )
-    reference = extra_cases(failure.submission_evaluation).evaluation
-    program = failure.submission_evaluation.subject
-    limited = replace(program, call_seconds=EXTRA_CALL_SECONDS)
+    submission = grade.submission_evaluation
+    extra = extra_cases(submission)
+    limited = replace(submission.subject, call_seconds=EXTRA_CALL_SECONDS)
     variant = replace(
         match.idea_variant,
-        submission_evaluation=reference.with_subject(limited, EXTRA_SEED),
-        evaluation=reference.with_bank_program(match.idea_variant.evaluation.subject),
-        reference=reference,
+        submission_evaluation=extra.evaluation.with_subject(limited, EXTRA_SEED),
+        evaluation=extra.evaluation.with_bank_program(match.idea_variant.evaluation.subject),
+        reference=extra.evaluation,
     )
+    cells_by_run: dict[str, list[ResultCell]] = {}
+    for cell in match.explained_cells:
+        cells_by_run.setdefault(cell[0].run, []).append(cell)
     with contextlib.suppress(WorkerError, BankProgramError):
-        for run in dict.fromkeys(component.run for component in components):
-            origins = dict.fromkeys(case for component, case in explained if component.run == run)
-            of_run = [component for component in components if component.run == run]
-            contradiction = _find_contradiction_in_run(failure, variant, of_run, list(origins))
-            if contradiction:
-                return contradiction
-    return ""
-
-
-def _find_contradiction_in_run(
-    failure: Failure,
-    variant: IdeaVariant,
-    components: Sequence[Component],
-    origins: Sequence[str],
-) -> str:
-    """Return a clause on an extra input of one run that contradicts a variant; empty if none does.
-
-    Args:
-        failure: The failure, on the question's own cases.
-        variant: The variant, with all evaluations on the extra inputs.
-        components: The results of the run to compare.
-        origins: The cases from which the extra inputs are made.
-    """
-    run = components[0].run
-    per_case = max(1, min(EXTRA_INPUTS_PER_CASE, MAX_EXTRA_INPUTS // len(origins)))
-    extra = extra_cases(failure.submission_evaluation)
-    pairs = extra.made_for(run, dict.fromkeys(origins, per_case))
-    cases = [case for case, _ in pairs]
-    submission = variant.submission_evaluation
-    variant.reference.prefetch([variant.evaluation.subject], run, cases)
-    submission.prefetch([submission.subject], run, cases)
-    for case, origin in pairs:
-        contradicts = any(_contradicts(variant, (c, case.name)) for c in components)
-        if contradicts and _is_covered(failure, submission, run, case):
-            own_case = failure.submission_evaluation.cases[origin]
-            own_inputs = describe_inputs(failure.submission_evaluation, own_case, run)
-            inputs = describe_inputs(variant.reference, case, run)
-            new = {name: text for name, text in inputs.items() if own_inputs.get(name) != text}
-            return f"but not in {origin} with {join_inputs(new) or 'other numbers'}"
+        for run, cells in cells_by_run.items():
+            components = {c for c, _ in cells if not c.is_measure and not c.relative_rounding}
+            if not components:
+                continue
+            origins = dict.fromkeys(case for _, case in cells)
+            counts = share_evenly(origins, EXTRA_INPUTS_PER_CASE, MAX_EXTRA_INPUTS)
+            cases = extra.made_for(run, counts)
+            for evaluation in (variant.evaluation, variant.submission_evaluation):
+                evaluation.prefetch([evaluation.subject], run, cases)
+            for case in cases:
+                origin = extra.origins[case.name]
+                contradicts = any(_contradicts(variant, (c, case.name)) for c in components)
+                if contradicts and _is_covered(grade, variant.submission_evaluation, run, case):
+                    own_inputs = describe_inputs(submission, submission.cases[origin], run)
+                    inputs = describe_inputs(extra.evaluation, case, run)
+                    for name, text in own_inputs.items():
+                        if inputs.get(name) == text:
+                            del inputs[name]
+                    return f"but not in {origin} with {join_inputs(inputs) or 'other numbers'}"
     return ""
 
 
@@ -601,17 +565,17 @@ def _contradicts(variant: IdeaVariant, cell: ResultCell) -> bool:
     return not variant.equals_submission(cell)
 
 
-def _is_covered(failure: Failure, submission: Evaluation, run: str, case: CaseRecipe) -> bool:
+def _is_covered(grade: FailedGrade, submission: Evaluation, run: str, case: CaseRecipe) -> bool:
     """Return True if the contract seems to cover an extra input.
 
     It does not if the submission gets a result wrong that is right in all cases of the question, or
     if an accepted solution differs from the reference.
     """
-    wrong = {component.name for component, _ in failure.wrong_cells}
-    names = {component.name for component in failure.value_components if component.run == run}
+    wrong = {component.name for component, _ in grade.wrong_cells}
+    names = {component.name for component in grade.value_components if component.run == run}
     outcome = submission.subject_outcome(run, case)
     for name in sorted(names - wrong):
         if find_mismatch(submission, run, case, name, outcome):
             return False
-    extra = extra_cases(failure.submission_evaluation)
-    return not extra.is_disputed(run, case, failure.based_on_accepted)
+    extra = extra_cases(grade.submission_evaluation)
+    return not extra.is_disputed(run, case, grade.based_on_accepted)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 
-from grader.explain.components import Failure, ResultCell, same_in_cell
+from grader.explain.components import FailedGrade, ResultCell, same_in_cell
 from grader.explain.idea_matching import (
     MIN_DISTINCT_NUMBERS,
     IdeaVariant,
@@ -29,16 +29,16 @@ MAX_LAYERED_PROGRAMS = 12  # programs of two ideas that run for one submission
 MIN_CASES_ALONE = 2  # cases that only one idea of a pair changes, if the two cannot be layered
 
 
-def find_pair(failure: Failure) -> tuple[tuple[IdeaMatch, ...], Explanation] | None:
+def find_pair(grade: FailedGrade) -> tuple[tuple[IdeaMatch, ...], Explanation] | None:
     """Return the two ideas that together explain everything wrong, if exactly one pair does."""
     wrong = [
         cell
-        for cell in failure.value_cells
-        if cell in failure.wrong_cells and not failure.has_no_result(cell)
+        for cell in grade.value_cells
+        if cell in grade.wrong_cells and not grade.has_no_result(cell)
     ]
     layered_programs = 0
     pairs: dict[frozenset[str], tuple[PartialMatch, PartialMatch]] = {}
-    for first, second in _candidate_pairs(failure, wrong):
+    for first, second in _candidate_pairs(grade, wrong):
         names = frozenset({first.idea_variant.name, second.idea_variant.name})
         if len(names) == 1 or names in pairs or not _fit_together(first, second, set(wrong)):
             continue
@@ -46,50 +46,50 @@ def find_pair(failure: Failure) -> tuple[tuple[IdeaMatch, ...], Explanation] | N
         fits = not shared
         if shared and layered_programs < MAX_LAYERED_PROGRAMS:
             layered_programs += 1
-            fits = _equals_layered_program(failure, first, second, wrong)
+            fits = _equals_layered_program(grade, first, second, wrong)
         if not fits:
             both = (first, second)
-            fits = all(_explains_enough_alone(failure, match, shared) for match in both)
+            fits = all(_explains_enough_alone(grade, match, shared) for match in both)
         if fits:
             pairs[names] = (first, second)
-    if len(pairs) != 1:  # if several pairs fit, none is named
+    if len(pairs) != 1:  # if several pairs fit, no pair is named
         return None
     ((first, second),) = pairs.values()
     entries = (
-        _entry_within_pair(failure, first, second),
-        _entry_within_pair(failure, second, first),
+        _entry_within_pair(grade, first, second),
+        _entry_within_pair(grade, second, first),
     )
-    values = failure.failing_value_cells
-    what = "everything" if len(values) == len(failure.failing_cells) else "every result"
+    values = grade.failing_value_cells
+    what = "everything" if len(values) == len(grade.failing_cells) else "every result"
     names_text = f"{first.idea_variant.name} and {second.idea_variant.name}"
     text = f"Two ideas at once, {names_text}, explain {what} that is wrong."
     cases = tuple(dict.fromkeys(case for _, case in values))
     return entries, Explanation("pair", text, cases)
 
 
-def _entry_within_pair(failure: Failure, match: PartialMatch, partner: PartialMatch) -> IdeaMatch:
-    """Return the report entry of one idea of a pair, by what it explains without its partner."""
+def _entry_within_pair(grade: FailedGrade, match: PartialMatch, partner: PartialMatch) -> IdeaMatch:
+    """Return the report entry of one idea of a pair: the cells that it explains alone."""
     alone = match.changed_cells - partner.changed_cells or match.changed_cells
-    explained = tuple(cell for cell in failure.failing_cells if cell in alone)
+    explained = tuple(cell for cell in grade.failing_cells if cell in alone)
     full_match = Match(match.idea_variant, match.changed_cells, explained, is_exact=False)
-    return report_entry(failure, full_match)
+    return report_entry(grade, full_match)
 
 
 def _candidate_pairs(
-    failure: Failure, wrong: Sequence[ResultCell]
+    grade: FailedGrade, wrong: Sequence[ResultCell]
 ) -> Iterator[tuple[PartialMatch, PartialMatch]]:
     """Yield pairs of variants: one explains some evidence, the other changes the rest of it.
 
     Comparing only the evidence rules out most variants at little cost.
     """
     wrong_cells = set(wrong)
-    evidence = [cell for cell in failure.failing_cells if cell in wrong_cells]
-    variants = possible_variants(failure)
+    evidence = [cell for cell in grade.failing_cells if cell in wrong_cells]
+    variants = possible_variants(grade)
     tried: set[frozenset[IdeaVariant]] = set()
 
     @functools.cache
     def match_wrong_cells(variant: IdeaVariant) -> PartialMatch | None:
-        match = match_partially(failure, variant)
+        match = match_partially(grade, variant)
         if match is None or not match.changed_cells & wrong_cells:
             return None
         changed = match.changed_cells & wrong_cells
@@ -129,10 +129,10 @@ def _fit_together(first: PartialMatch, second: PartialMatch, wrong: set[ResultCe
 
 
 def _equals_layered_program(
-    failure: Failure, first: PartialMatch, second: PartialMatch, wrong: Sequence[ResultCell]
+    grade: FailedGrade, first: PartialMatch, second: PartialMatch, wrong: Sequence[ResultCell]
 ) -> bool:
     """Return True if one variant on top of the other, in some order, equals the submission."""
-    submission = failure.submission_evaluation
+    submission = grade.submission_evaluation
     assert submission.bank is not None, "no session gives this evaluation its misconceptions"
     layers = [(match.idea_variant.name, match.idea_variant.index) for match in (first, second)]
     for order in (layers, layers[::-1]):
@@ -147,12 +147,12 @@ def _equals_layered_program(
 
 
 def _explains_enough_alone(
-    failure: Failure, match: PartialMatch, shared: frozenset[ResultCell]
+    grade: FailedGrade, match: PartialMatch, shared: frozenset[ResultCell]
 ) -> bool:
     """Return True if an idea explains enough in the cells that the other does not change."""
     alone = match.changed_cells - shared
     return (
         len(case_names(alone)) >= MIN_CASES_ALONE
-        and len(failure.telling_numbers(alone)) >= MIN_DISTINCT_NUMBERS
+        and len(grade.telling_numbers(alone)) >= MIN_DISTINCT_NUMBERS
         and len(alone) >= len(match.changed_cells) / 2
     )

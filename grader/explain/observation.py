@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from grader.cases.draw import Array
 from grader.cases.recipe import CaseRecipe, assigned_names, run_inputs, steps_producing
-from grader.explain.components import result_despite_failure
+from grader.explain.components import result_despite_exception
 from grader.grading.bank_errors import blame_bank
 from grader.grading.compare import find_mismatch
 from grader.grading.evaluation import Evaluation
@@ -20,6 +20,7 @@ from grader.grading.values import (
     RELATIVE_TOLERANCES,
     Value,
     dtype_of,
+    item_keys,
     largest_magnitude,
     same_value,
     to_array,
@@ -31,7 +32,6 @@ from grader.sandbox.worker.wire import Tensor
 CERTAIN_DEVIATION = 1e-3  # of the largest expected entry: rounding never changes float64 so much
 MAX_ENTRIES = 200_000  # an array with more entries is not compared with rules
 ORDINALS = ("first", "second", "third", "fourth")
-COUNTED_LABELS_PHRASE = "that are not negative here"  # a program may ignore negative labels
 
 
 class Strictness(NamedTuple):
@@ -52,16 +52,20 @@ class Observation:
     run: str
     result: str
     case: str  # name of the case: one of the question's, or an extra case
-    origin: str  # the question's case from which an extra case is made; otherwise the case itself
-    is_own_case: bool  # True for one of the question's cases, False for an extra case
+    origin: str  # the original case of an extra case; otherwise the case itself
     returned: Value
     expected_value: Value
     is_right: bool
     raised_type: str = ""  # type of the exception, if the run raised
-    input_values: Mapping[str, Value] = field(default_factory=dict)  # inputs of the result
+    input_values: dict[str, Value] = field(default_factory=dict)  # inputs of the result
     other_results: Mapping[str, Value] = field(default_factory=dict)  # expected, of the same run
     dtype: str = "float64"
     path: tuple[Any, ...] = ()  # key or index, if this is an item of the result
+
+    @property
+    def is_own_case(self) -> bool:
+        """True for one of the question's cases, False for an extra case."""
+        return self.case == self.origin
 
     @cached_property
     def returned_array(self) -> Array | None:
@@ -74,8 +78,19 @@ class Observation:
         return to_float64(self.expected_value)
 
     @cached_property
+    def input_arrays(self) -> dict[str, Array]:
+        """The inputs as numbers, by a phrase."""
+        return _arrays_by_phrase("the input {}", self.input_values)
+
+    @cached_property
+    def other_arrays(self) -> dict[str, Array]:
+        """The other right results of the run, then the inputs, as numbers by a phrase."""
+        template = "what {} should be" if self.path else "the right {}"
+        return _arrays_by_phrase(template, self.other_results) | self.input_arrays
+
+    @cached_property
     def relative_rounding(self) -> float:
-        """Rounding by which two correct programs may differ, as a share of the largest entry."""
+        """Largest rounding difference of two correct programs, as a share of the largest entry."""
         expected = self.expected_value
         if isinstance(expected, (int, np.integer)):
             return 1e-15
@@ -122,37 +137,38 @@ class Observation:
     @property
     def input_form(self) -> tuple[object, ...]:
         """The shapes of input arrays and the values of other inputs."""
-        return tuple(getattr(v, "shape", ()) or repr(v)[:60] for v in self.input_values.values())
+        forms = []
+        for value in self.input_values.values():
+            shape = getattr(value, "shape", ())
+            forms.append(shape or repr(value)[:60])
+        return tuple(forms)
 
     @cached_property
     def named_sizes(self) -> dict[str, int]:
-        """Sizes by which a wrong result may be scaled, each under a phrase for the reader."""
+        """Sizes that may scale a wrong result, each under a phrase for the reader."""
         sizes: dict[str, int] = {}
+        labels: dict[str, int] = {}
         for name, value in self.input_values.items():
             if isinstance(value, int) and not isinstance(value, bool):
                 sizes[name] = value
-            elif isinstance(value, np.ndarray) and value.ndim > 1:
-                sizes |= _sizes_of_matrix(name, value)
-            elif isinstance(value, np.ndarray) and value.ndim:
-                sizes |= _sizes_of_vector(name, value)
+            elif isinstance(value, np.ndarray):
+                sizes |= _sizes_of_array(name, value)
+                if value.ndim == 1 and value.dtype.kind in "iu":
+                    # A program may ignore negative labels.
+                    phrase = f"the number of entries of {name} that are not negative here"
+                    labels[phrase] = int((value >= 0).sum())
         expected = self.expected_array
         if expected is not None and expected.ndim > 1:
             for axis, length in enumerate(expected.shape):
                 sizes.setdefault(axis_in_words(self.result, axis, expected.ndim), length)
         sizes.pop("", None)  # an axis without a phrase
-        # Leave out a length that equals the number of counted labels: which one is meant is open.
-        labels = {size for name, size in sizes.items() if name.endswith(COUNTED_LABELS_PHRASE)}
-        return {
-            name: size
-            for name, size in sizes.items()
-            if name.endswith(COUNTED_LABELS_PHRASE) or size not in labels
-        }
+        # Leave out a size that equals a number of labels: the program may use either.
+        counts = set(labels.values())
+        return {name: size for name, size in sizes.items() if size not in counts} | labels
 
     @property
     def failure_kind(self) -> str:
-        """The kind of failure: each kind gets its own statement."""
-        if self.raised_type:
-            return "raised"
+        """The kind of failure, if it did not raise: each kind gets its own statement."""
         returned = self.returned_array
         expected = self.expected_array
         if returned is None or expected is None:
@@ -170,75 +186,54 @@ class Observation:
     def split_items(self) -> Iterator[Observation]:
         """Yield one observation for each item of a dict or list; otherwise itself."""
         expected = self.expected_value
-        returned = self.returned
-        if _is_same_long_list(returned, expected):
-            for index, (item, expected_item) in enumerate(zip(returned, expected, strict=True)):
-                yield replace(
-                    self,
-                    result=f"{self.result}[i]",
-                    returned=item,
-                    expected_value=expected_item,
-                    is_right=_is_item_right(item, expected_item, self.dtype),
-                    input_values={**self.input_values, "i": index},
-                    path=(index,),
-                )
-        elif (
-            isinstance(expected, dict)
-            and isinstance(returned, dict)
-            and expected.keys() == returned.keys()
-        ):
-            for key, expected_item in expected.items():
-                yield replace(
-                    self,
-                    result=f"{self.result}[{key!r}]",
-                    returned=returned[key],
-                    expected_value=expected_item,
-                    is_right=_is_item_right(returned[key], expected_item, self.dtype),
-                    other_results={name: v for name, v in expected.items() if name != key},
-                    path=(key,),
-                )
-        else:
+        keys = item_keys(self.returned, expected)
+        if keys is None or to_float64(expected) is not None:  # numbers stay together
             yield self
+            return
+        for key in keys:
+            item = replace(
+                self,
+                result=f"{self.result}[{key!r}]",
+                returned=self.returned[key],
+                expected_value=expected[key],
+                is_right=_is_item_right(self.returned[key], expected[key], self.dtype),
+                path=(key,),
+            )
+            if isinstance(expected, dict):
+                item.other_results = {name: v for name, v in expected.items() if name != key}
+            else:
+                item.result = f"{self.result}[i]"
+                item.input_values = {**self.input_values, "i": key}
+            yield item
 
 
-def _sizes_of_matrix(name: str, array: Array) -> dict[str, int]:
-    """Return the sizes of an array with at least two axes, by a phrase."""
+def _arrays_by_phrase(template: str, values: Mapping[str, Value]) -> dict[str, Array]:
+    arrays = {}
+    for name, value in values.items():
+        array = to_float64(value)
+        if array is not None:
+            arrays[template.format(name)] = array
+    return arrays
+
+
+def _sizes_of_array(name: str, array: Array) -> dict[str, int]:
+    """Return the sizes of an array by a phrase."""
     sizes = {}
     # The number of rows comes first: for a matrix it equals the length of the first axis, and a
     # program for matrices may mean either.
-    if array.shape[-1]:
+    if array.ndim > 1 and array.shape[-1]:
         sizes[f"the number of rows of {name}"] = array.size // array.shape[-1]
     for axis, length in enumerate(array.shape):
         sizes[axis_in_words(name, axis, array.ndim)] = length
-    sizes[f"the number of entries of {name}"] = array.size
+    if array.ndim > 1:
+        sizes[f"the number of entries of {name}"] = array.size
     return sizes
-
-
-def _sizes_of_vector(name: str, array: Array) -> dict[str, int]:
-    """Return the length of a vector and, for integers, how many of them are not negative."""
-    length = {axis_in_words(name, 0, 1): array.size}
-    if array.dtype.kind not in "iu":
-        return length
-    count = int((array >= 0).sum())
-    labels = {f"the number of entries of {name} {COUNTED_LABELS_PHRASE}": count}
-    return labels if count == array.size else length | labels
-
-
-def _is_same_long_list(returned: Value, expected: Value) -> bool:
-    """Return True for two lists of the same length that do not hold only numbers."""
-    if not isinstance(expected, (list, tuple)) or not isinstance(returned, (list, tuple)):
-        return False
-    return len(expected) == len(returned) and to_float64(expected) is None
 
 
 def _is_item_right(returned: Value, expected: Value, dtype: str) -> bool:
     """Return True if an item of a dict or list is right; integers are compared exactly."""
-    exact = isinstance(expected, (int, np.integer))
-    array = to_float64(returned)
-    if exact and array is not None and not array.ndim:
-        return bool(returned == expected)
     try:
-        return same_value(returned, expected, dtype, exact=exact)
+        return same_value(returned, expected, dtype, exact=isinstance(expected, (int, np.integer)))
     except (TypeError, ValueError, OverflowError):  # it does not fit into floats
         return False
 
@@ -294,112 +289,118 @@ def observe_results(
     evaluation: Evaluation,
     compared: ComparedCases,
     run_results: Iterable[RunResult],
-    extra: Sequence[tuple[CaseRecipe, str]] | None = None,
+    cases: Iterable[CaseRecipe],
+    origins: Mapping[str, str],
 ) -> list[Observation]:
-    """Return observations of some results on the question's cases, or on extra cases.
+    """Return observations of some results on some cases.
 
     Args:
         evaluation: The submission and the cases.
         compared: The cases on which each result is compared.
         run_results: The results to observe.
-        extra: Extra cases, each with the name of the question's case from which it is made.
+        cases: Cases of the question, or extra ones.
+        origins: Maps the name of an extra case to the name of its original case.
 
     Raises:
         WorkerError: the submission's process ended on an extra case.
     """
-    cases = extra
-    if cases is None:
-        cases = [(case, name) for name, case in evaluation.cases.items()]
     observations = []
-    for run_result in run_results:
-        for case, origin in cases:
-            strictness = compared[run_result].get(origin)
+    for run, result in run_results:
+        for case in cases:
+            origin = origins.get(case.name, case.name)
+            strictness = compared[run, result].get(origin)
             if strictness is not None:
-                observer = _Observer(evaluation, *run_result, case, strictness)
-                observations.append(observer.observe(origin, is_own_case=extra is None))
+                observations.append(
+                    _observe_result(evaluation, run, result, case, origin, strictness)
+                )
     return observations
 
 
-class _Observer(NamedTuple):
-    """Observes one result of a submission on one case."""
+def _observe_result(
+    evaluation: Evaluation,
+    run: str,
+    result: str,
+    case: CaseRecipe,
+    origin: str,
+    strictness: Strictness,
+) -> Observation:
+    """Return the observation of a result on a case made from `origin`, or on `origin` itself."""
+    expected_results = all_expected_results(evaluation, run, case)
+    expected = expected_results[result]
+    steps = steps_producing(evaluation.steps(run), result)
 
-    evaluation: Evaluation
-    run: str
-    result: str
-    case: CaseRecipe
-    strictness: Strictness
+    is_right = partial(_is_accepted, evaluation, run, case, result, strictness)
 
-    def observe(self, origin: str, *, is_own_case: bool) -> Observation:
-        """Return the observation of a case made from `origin`, or of `origin` itself."""
-        evaluation, run, result, case, _ = self
-        expected_results: Mapping[str, Value]
-        expected_results = evaluation.reference_outcome(run, case).values
-        expected = expected_results[result]
-        steps = steps_producing(evaluation.steps(run), result)
+    outcome = Outcome({})
+    raised_type = ""
+    try:
+        outcome = evaluation.subject_outcome(run, case)
+    except ProgramError as error:
+        raised_type = error.raised.type if error.raised else error.message
+        if error.step is not None and error.step not in steps:
+            partial_outcome = result_despite_exception(evaluation, run, case, result)
+            # A result that was wrong before the exception may be its cause.
+            if partial_outcome is not None and not is_right(partial_outcome):
+                outcome = partial_outcome
+                raised_type = ""
+    except WorkerError:
+        if evaluation.subject.worker.failure is not None and case.name != origin:
+            raise
+        raised_type = "stopped"
 
-        outcome = Outcome({})
-        raised_type = ""
-        try:
-            outcome = evaluation.subject_outcome(run, case)
-        except ProgramError as error:
-            raised_type = error.raised.type if error.raised else error.message
-            if error.step is not None and error.step not in steps:
-                partial_outcome = result_despite_failure(evaluation, run, case, result)
-                # A result that was wrong before the exception may be its cause.
-                if partial_outcome is not None and not self._is_right(partial_outcome, expected):
-                    outcome = partial_outcome
-                    raised_type = ""
-        except WorkerError:
-            if evaluation.subject.worker.failure is not None and not is_own_case:
-                raise
-            raised_type = "stopped"
+    drawn = evaluation.drawn_inputs(case)
+    return Observation(
+        run=run,
+        result=result,
+        case=case.name,
+        origin=origin,
+        returned=outcome.values.get(result),
+        expected_value=expected,
+        is_right=not raised_type and is_right(outcome),
+        raised_type=raised_type,
+        input_values={name: drawn[name] for name in run_inputs(steps)},
+        other_results={name: v for name, v in expected_results.items() if name != result},
+        dtype=case.dtype,
+    )
 
-        if is_own_case:
-            expected_results = self._all_expected_results()
-        drawn = evaluation.drawn_inputs(case)
-        return Observation(
-            run=run,
-            result=result,
-            case=case.name,
-            origin=origin,
-            is_own_case=is_own_case,
-            returned=outcome.values.get(result),
-            expected_value=expected,
-            is_right=not raised_type and self._is_right(outcome, expected),
-            raised_type=raised_type,
-            input_values={name: drawn[name] for name in run_inputs(steps)},
-            other_results={name: v for name, v in expected_results.items() if name != result},
-            dtype=case.dtype,
-        )
 
-    def _is_right(self, outcome: Outcome, expected: Value) -> bool:
-        """Return True if the checks would accept the result."""
-        evaluation, run, result, case, (exact, zeros) = self
-        # A result this far off needs no exact band, for which the reference would run again.
-        returned = outcome.values.get(result)
-        if case.dtype == "float64" and _is_far_from(returned, expected):
-            return False
-        mismatch = find_mismatch(
-            evaluation, run, case, result, outcome, exact=exact, exact_zeros=zeros
-        )
-        return mismatch is None
+def _is_accepted(
+    evaluation: Evaluation,
+    run: str,
+    case: CaseRecipe,
+    result: str,
+    strictness: Strictness,
+    outcome: Outcome,
+) -> bool:
+    """Return True if the checks would accept a result."""
+    # A result this far off needs no exact band, for which the reference would run again.
+    expected = evaluation.reference_outcome(run, case).values[result]
+    if case.dtype == "float64" and _is_far_from(outcome.values.get(result), expected):
+        return False
+    exact, zeros = strictness
+    mismatch = find_mismatch(evaluation, run, case, result, outcome, exact=exact, exact_zeros=zeros)
+    return mismatch is None
 
-    def _all_expected_results(self) -> Mapping[str, Value]:
-        """Return all results of the run that any check of any run compares."""
-        evaluation, run, _, case, _ = self
 
-        def compute() -> Mapping[str, Value]:
-            values = evaluation.reference_outcome(run, case).values
-            names = compared_results_of_run(evaluation, run)
-            if set(names) <= set(values):
-                return values
-            with blame_bank(f"the reference fails on case {case.name}"):
-                inputs = evaluation.inputs(case, run)
-                outcome = evaluation.reference.run(evaluation.steps(run), inputs, names)
-                return {**outcome.values, **values}
+def all_expected_results(evaluation: Evaluation, run: str, case: CaseRecipe) -> Mapping[str, Value]:
+    """Return the reference's results that a check of any run compares, computed once.
 
-        key = ("everything", run, case.name, str(evaluation.parts_asked))
-        return evaluation.remember(key, compute, evaluation.reference)
+    Raises:
+        BankProgramError: the reference fails on the case.
+    """
+
+    def compute() -> Mapping[str, Value]:
+        values = evaluation.reference_outcome(run, case).values
+        names = compared_results_of_run(evaluation, run)
+        if set(names) <= set(values):
+            return values
+        with blame_bank(f"the reference fails on case {case.name}"):
+            inputs = evaluation.inputs(case, run)
+            outcome = evaluation.reference.run(evaluation.steps(run), inputs, names)
+            return {**outcome.values, **values}
+
+    key = ("everything", run, case.name, str(evaluation.parts_asked))
+    return evaluation.remember(key, compute, evaluation.reference)
 
 
 def _is_far_from(returned: Value, expected: Value) -> bool:
@@ -413,16 +414,14 @@ def _is_far_from(returned: Value, expected: Value) -> bool:
     if not np.isfinite(expected_array).all():
         return False
     max_deviation = CERTAIN_DEVIATION * largest_magnitude(expected_array)
-    if not max_deviation:
-        return False
-    return not (np.abs(array - expected_array) <= max_deviation).all()
+    return max_deviation > 0 and not (np.abs(array - expected_array) <= max_deviation).all()
 
 
 def compared_results_of_run(evaluation: Evaluation, run: str) -> tuple[str, ...]:
     """Return the results of a run that a check of any run compares: dx as well as dx_again."""
     compared = evaluation.wanted_results
-    assigned = set(assigned_names(evaluation.steps(run)))
-    names = dict.fromkeys(compared[run])
+    assigned = assigned_names(evaluation.steps(run))
+    names = list(compared[run])
     for names_of_run in compared.values():
-        names.update(dict.fromkeys(name for name in names_of_run if name in assigned))
-    return tuple(names)
+        names += [name for name in names_of_run if name in assigned]
+    return tuple(dict.fromkeys(names))

@@ -1,6 +1,6 @@
 """Propose rules: statements about a wrong result that hold on every failing observation.
 
-A failing observation proposes rules, and the other ones drop those that do not hold for them too.
+A failing observation proposes rules.  A rule is dropped unless it holds for all the others too.
 Right observations refute a rule: "is half the right one" is false if a right result differs from
 its own half.  A rule about numbers needs at least three cases and three different numbers, because
 one number alone is always some multiple of another.
@@ -11,16 +11,15 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from grader.cases.draw import Array
-from grader.explain.observation import ORDINALS, Observation, to_float64
-from grader.grading.values import Value, largest_magnitude, to_array
+from grader.explain.observation import ORDINALS, Observation
+from grader.grading.values import largest_magnitude, to_array
 from grader.model.number_format import format_number
 
 MIN_CASES = 3  # failing observations that a rule about numbers needs
@@ -38,7 +37,7 @@ PredictArray = Callable[[Observation], Array | None]
 
 @dataclass(frozen=True)
 class Rule:
-    """A statement about one result."""
+    """A possible statement about one result, with the tests that show if it is true."""
 
     rank: int  # rules with a lower rank say more
     text: str  # what follows the name of the result
@@ -46,7 +45,7 @@ class Rule:
     # Returns True if the statement would make a right result wrong; None if it cannot.
     contradicts_right_result: ObservationTest | None = None
     numeric: bool = True  # it may hold by chance if there are few numbers
-    varying_size: Callable[[Observation], float] | None = None  # must differ between the cases
+    varying: str = ""  # an input or a named size that must differ between the cases
     is_about_wrong_entries: bool = False  # then it says nothing about right cases
     # If True, the statement names no property of the failing cases: rounding has other causes, and
     # a wrong type is a fault everywhere.
@@ -68,12 +67,16 @@ def propose_rules(failing: Sequence[Observation]) -> list[Rule]:
 
 def rules_holding_on(rules: Iterable[Rule], failing: Sequence[Observation]) -> list[Rule]:
     """Return the rules that hold on all of some observations."""
-    return [rule for rule in rules if all(_passes(rule.holds, o) for o in failing)]
+    holding = []
+    for rule in rules:
+        if all(_passes(rule.holds, observation) for observation in failing):
+            holding.append(rule)
+    return holding
 
 
 def confirmed_rules(rules: Iterable[Rule], failing: Sequence[Observation]) -> list[Rule]:
-    """Return the rules with enough evidence, those that say most first."""
-    has_numbers = _count_numbers(failing, MIN_NUMBERS) >= MIN_NUMBERS
+    """Return the rules with enough evidence, the most telling first."""
+    has_numbers = _count_numbers(failing) >= MIN_NUMBERS
     forms = {observation.input_form for observation in failing}
     has_evidence = has_numbers and len(failing) >= MIN_CASES and len(forms) > 1
     # Chance makes no pattern in several wrong entries of every case.
@@ -85,8 +88,10 @@ def confirmed_rules(rules: Iterable[Rule], failing: Sequence[Observation]) -> li
             continue
         if rule.is_one_of_many and not is_beyond_chance(failing):
             continue
-        if rule.varying_size is not None and len({rule.varying_size(o) for o in failing}) < 2:
-            continue
+        if rule.varying:
+            numbers = {(o.input_values | o.named_sizes)[rule.varying] for o in failing}
+            if len(numbers) < 2:
+                continue
         if rule.holds_mostly is not None:
             count = sum(_passes(rule.holds_mostly, o) for o in failing)
             if 2 * count < len(failing):
@@ -103,13 +108,11 @@ def is_refuted(rule: Rule, right: Iterable[Observation]) -> bool:
 
 def is_beyond_chance(failing: Sequence[Observation]) -> bool:
     """Return True if there are enough cases and numbers to exclude a coincidence."""
-    min_numbers = 2 * MIN_NUMBERS
-    has_cases = len(failing) >= 2 * MIN_CASES
-    return has_cases and _count_numbers(failing, min_numbers) >= min_numbers
+    return len(failing) >= 2 * MIN_CASES and _count_numbers(failing) >= 2 * MIN_NUMBERS
 
 
 def _passes(test: ObservationTest, observation: Observation) -> bool:
-    """Return the answer of a test; False if it cannot be computed from what was returned."""
+    """Return the answer of a test; False if the returned value makes it fail."""
     try:
         with np.errstate(all="ignore"):
             return bool(test(observation))
@@ -124,19 +127,17 @@ def _has_several_wrong_entries(observation: Observation) -> bool:
 def _informativeness(observation: Observation) -> tuple[int, int]:
     """Return a sort key: more different numbers, then a smaller array."""
     expected = observation.expected_array
-    numbers = _count_numbers([observation], MAX_COUNTED_NUMBERS)
+    numbers = _count_numbers([observation])
     return min(MAX_COUNTED_NUMBERS, numbers), 0 if expected is None else -expected.size
 
 
-def _count_numbers(observations: Sequence[Observation], limit: int) -> int:
-    """Return how many different nonzero numbers are expected; stop counting at a limit."""
+def _count_numbers(observations: Sequence[Observation]) -> int:
+    """Return how many different nonzero numbers are expected, among the first of each array."""
     numbers: set[float] = set()
     for observation in observations:
         if observation.expected_array is not None:
             entries = observation.expected_array.ravel()[:MAX_COUNTED_ENTRIES]
             numbers.update(entries[np.isfinite(entries) & (entries != 0)].tolist())
-        if len(numbers) >= limit:
-            break
     return len(numbers)
 
 
@@ -148,55 +149,47 @@ ENTRYWISE_CHANGES: dict[str, tuple[int, Callable[[Array], Array]]] = {
     "is the absolute value of the right one": (15, np.abs),
     "is the right one with 0 for all that is negative": (15, lambda b: np.maximum(b, 0.0)),
     "is the square of the right one": (15, np.square),
-    "is the square root of the right one": (15, np.sqrt),
     "is the exponential of the right one": (15, np.exp),
-    "is the logarithm of the right one": (15, np.log),
     "is rounded down": (41, np.floor),
     "is rounded up": (41, np.ceil),
 }
 AXIS_REDUCTIONS: dict[str, Callable[..., Array]] = {
-    "the sum of": np.sum,
-    "the mean of": np.mean,
-    "the first of": lambda b, axis: np.take(b, 0, axis),
-    "the last of": lambda b, axis: np.take(b, -1, axis),
+    "the sum of": lambda b, axis: np.sum(b, axis, keepdims=True),
+    "the first of": lambda b, axis: np.take(b, [0], axis),
+    "the last of": lambda b, axis: np.take(b, [-1], axis),
 }
 MIN_SIZE_RANK = 22  # of the first of these factors
 SIZE_FACTORS: dict[str, Callable[[float], float]] = {
     "1/N of": lambda n: 1 / n,
     "N times": lambda n: n,
-    "(N + 1)/N of": lambda n: (n + 1) / n,
     "N/(N - 1) of": lambda n: n / (n - 1),
     "(N - 1)/N of": lambda n: (n - 1) / n,
     "N/(N + 1) of": lambda n: n / (n + 1),
-    "1/N² of": lambda n: 1 / n**2,
-    "N² times": lambda n: n**2,
     "1/√N of": lambda n: 1 / math.sqrt(n),
-    "√N times": math.sqrt,
 }
-
-
-class Prediction(NamedTuple):
-    """A value that a wrong result may equal, made from right results and inputs."""
-
-    rank: int  # of the rule
-    compute: Callable[[], Array]
-    size: int = 0  # N, if it is the right result times a factor of N
-    factor: float = 0.0  # that factor
 
 
 def prediction_rules(proposer: Observation) -> Iterator[Rule]:
     """Yield rules that a result is another result, an input, or made from the right result."""
     returned, expected = proposer.returned_and_expected
-    ratio = ratio_of_arrays(returned, expected)
-    for text, prediction in _predictions(proposer).items():
-        size = prediction.size
-        if size and not math.isclose(prediction.factor, ratio, rel_tol=0.1):
-            continue  # one entry is enough to rule out most factors
-        if size != 1 and proposer.is_close(returned, prediction.compute()):
-            rule = prediction_rule(prediction.rank, text, partial(_predict, text))
-            if size > 0:
-                rule = replace(rule, varying_size=partial(_predicted_size, text))
-            yield rule
+    zero_text = "is 0 throughout" if expected.ndim else "is 0"
+    yield prediction_rule(1, zero_text, partial(_change_expected, np.zeros_like))
+    for phrase in proposer.other_arrays:
+        if returned.ndim or phrase not in proposer.input_arrays:
+            rank = 11 if proposer.path else 2
+            yield prediction_rule(rank, f"is {phrase}", partial(_other_array, phrase, 1))
+            yield prediction_rule(3, f"is minus {phrase}", partial(_other_array, phrase, -1))
+    for text, (rank, change) in ENTRYWISE_CHANGES.items():
+        yield prediction_rule(rank, text, partial(_change_expected, change))
+    for axis, other_axis in itertools.combinations(range(expected.ndim), 2):
+        swap = partial(np.swapaxes, axis1=axis, axis2=other_axis)
+        text = f"has axes {axis} and {other_axis} exchanged"
+        yield prediction_rule(5, text, partial(_change_expected, swap))
+    for axis, ordinal in enumerate(ORDINALS[: expected.ndim]):
+        for words, reduce in AXIS_REDUCTIONS.items():
+            text = f"repeats {words} the right one along its {ordinal} axis"
+            yield prediction_rule(6, text, partial(_repeat, reduce, axis))
+    yield from _size_rules(proposer)
     if returned.shape == expected.shape and expected.size:
         yield from _multiple_rules(proposer)
         yield from _sum_rules(proposer)
@@ -206,111 +199,58 @@ def prediction_rule(rank: int, text: str, predict: PredictArray) -> Rule:
     """Return a rule that the whole result equals a prediction."""
 
     def holds(observation: Observation) -> bool:
+        returned, expected = observation.returned_and_expected
         prediction = predict(observation)
-        returned = observation.returned_array
-        expected = observation.expected_array
-        if returned is None or expected is None or prediction is None:
-            return False
-        if not observation.is_close(returned, prediction):
+        if prediction is None or not observation.is_close(returned, prediction):
             return False
         # A prediction that equals the right result explains nothing.
-        if observation.is_close(expected, prediction):
-            return False
-        return bool(np.isfinite(prediction).any())
+        is_right = observation.is_close(expected, prediction)
+        return bool(np.isfinite(prediction).any()) and not is_right
 
     def contradicts(observation: Observation) -> bool:
-        prediction = None if observation.expected_array is None else predict(observation)
-        if prediction is None:
-            return False
-        return not observation.is_close(observation.returned_and_expected[1], prediction)
+        _, expected = observation.returned_and_expected
+        prediction = predict(observation)
+        return prediction is not None and not observation.is_close(expected, prediction)
 
     return Rule(rank, text, holds, contradicts)
 
 
-def _predict(text: str, observation: Observation) -> Array | None:
-    prediction = _predictions(observation).get(text)
-    return None if prediction is None else prediction.compute()
+def _other_array(phrase: str, sign: int, observation: Observation) -> Array | None:
+    """Return another result or an input, or minus it; None if it is 0 or has another shape."""
+    array = observation.other_arrays[phrase]
+    is_possible = array.shape == observation.returned_and_expected[0].shape and array.any()
+    return sign * array if is_possible else None
 
 
-def _predicted_size(text: str, observation: Observation) -> int:
-    return _predictions(observation)[text].size
+def _change_expected(change: Callable[[Array], Array], observation: Observation) -> Array:
+    return change(observation.returned_and_expected[1])
 
 
-def _predictions(observation: Observation) -> dict[str, Prediction]:
-    """Return all predictions with which a result is compared, by the text of the rule."""
-    returned, expected = observation.returned_and_expected
-    zero_text = "is 0 throughout" if expected.ndim else "is 0"
-    predictions = {zero_text: Prediction(1, partial(np.zeros_like, expected))}
-
-    others = _other_results(observation)
-    if returned.ndim:
-        others |= _inputs(observation)
-    rank = 11 if "[" in observation.result else 2
-    for phrase, other in others.items():
-        if other.shape == returned.shape and other.any():
-            predictions[f"is {phrase}"] = Prediction(rank, partial(np.positive, other))
-            minus = Prediction(3, partial(np.negative, other))
-            predictions.setdefault(f"is minus {phrase}", minus)
-
-    for text, (rank, change) in ENTRYWISE_CHANGES.items():
-        predictions[text] = Prediction(rank, partial(change, expected))
-    for axis, other_axis in itertools.combinations(range(expected.ndim), 2):
-        swapped = partial(expected.swapaxes, axis, other_axis)
-        predictions[f"has axes {axis} and {other_axis} exchanged"] = Prediction(5, swapped)
-    if expected.ndim > 1:
-        predictions |= _repetitions(expected)
-    predictions |= _size_multiples(observation, expected)
-    return predictions
+def _repeat(reduce: Callable[..., Array], axis: int, observation: Observation) -> Array | None:
+    """Return an array in which each index of an axis has the same value, made from all of them."""
+    expected = observation.returned_and_expected[1]
+    if expected.ndim < 2:
+        return None
+    return np.broadcast_to(reduce(expected, axis), expected.shape)
 
 
-def _repetitions(expected: Array) -> dict[str, Prediction]:
-    """Return predictions that a value along an axis is repeated for each index."""
-    predictions = {}
-    for axis, ordinal in enumerate(ORDINALS[: expected.ndim]):
-        if expected.shape[axis] < 2:
-            continue
-        for words, reduce in AXIS_REDUCTIONS.items():
-            text = f"repeats {words} the right one along its {ordinal} axis"
-            predictions[text] = Prediction(6, partial(_repeat, reduce, expected, axis))
-    return predictions
+def _size_rules(proposer: Observation) -> Iterator[Rule]:
+    """Yield rules that a result is the right one times a function of a size."""
+    for rank, (words, factor) in enumerate(SIZE_FACTORS.items(), MIN_SIZE_RANK):
+        for phrase, size in proposer.named_sizes.items():
+            if size == 1:  # then it is the right one
+                continue
+            for sign, minus in ((1, ""), (-1, "minus ")):
+                text = f"is {minus}{words} the right one, with N {phrase}"
+                rule = prediction_rule(rank, text, partial(_size_multiple, phrase, factor, sign))
+                yield replace(rule, varying=phrase)
 
 
-def _repeat(reduce: Callable[..., Array], array: Array, axis: int) -> Array:
-    return np.broadcast_to(np.expand_dims(reduce(array, axis=axis), axis), array.shape)
-
-
-def _size_multiples(observation: Observation, expected: Array) -> dict[str, Prediction]:
-    """Return predictions that the right result is multiplied by a factor of a size."""
-    predictions = {}
-    for rank, (words, factor_of) in enumerate(SIZE_FACTORS.items(), MIN_SIZE_RANK):
-        for phrase, size in observation.named_sizes.items():
-            with contextlib.suppress(ZeroDivisionError, ValueError):
-                for sign, minus in ((1, ""), (-1, "minus ")):
-                    factor = sign * factor_of(size)
-                    product = partial(np.multiply, factor, expected)
-                    text = f"is {minus}{words} the right one, with N {phrase}"
-                    predictions[text] = Prediction(rank, product, size, factor)
-    return predictions
-
-
-def _other_results(observation: Observation) -> dict[str, Array]:
-    """Return the other right results of the run as numbers, by a phrase."""
-    template = "what {} should be" if "[" in observation.result else "the right {}"
-    return _arrays_by_phrase(template, observation.other_results)
-
-
-def _inputs(observation: Observation) -> dict[str, Array]:
-    """Return the inputs as numbers, by a phrase."""
-    return _arrays_by_phrase("the input {}", observation.input_values)
-
-
-def _arrays_by_phrase(template: str, values: Mapping[str, Value]) -> dict[str, Array]:
-    arrays = {}
-    for name, value in values.items():
-        array = to_float64(value)
-        if array is not None:
-            arrays[template.format(name)] = array
-    return arrays
+def _size_multiple(
+    phrase: str, factor: Callable[[float], float], sign: int, observation: Observation
+) -> Array:
+    expected = observation.returned_and_expected[1]
+    return sign * factor(observation.named_sizes[phrase]) * expected
 
 
 def _multiple_rules(proposer: Observation) -> Iterator[Rule]:
@@ -328,11 +268,7 @@ def _multiple_rules(proposer: Observation) -> Iterator[Rule]:
         if abs(factor - exact) < tolerance * abs(exact):
             factor = exact
     text = f"is {factor_in_words(factor)}the right one"
-    yield prediction_rule(20, text, partial(_multiply, factor))
-
-
-def _multiply(factor: float, observation: Observation) -> Array:
-    return factor * observation.returned_and_expected[1]
+    yield prediction_rule(20, text, lambda o: factor * o.returned_and_expected[1])
 
 
 def factor_in_words(factor: float) -> str:
@@ -357,8 +293,8 @@ def _sum_rules(proposer: Observation) -> Iterator[Rule]:
         return
     phrases = [""]  # a number
     if expected.size >= 3:
-        summands = _other_results(proposer) | _inputs(proposer)
-        phrases += [name for name, array in summands.items() if array.shape == expected.shape]
+        others = proposer.other_arrays.items()
+        phrases += [phrase for phrase, array in others if array.shape == expected.shape]
     for phrase in phrases:
         predict = partial(_add, phrase)
         summand = predict(1.0, proposer) - expected
@@ -379,8 +315,7 @@ def _add(phrase: str, factor: float, observation: Observation) -> Array:
     expected = observation.returned_and_expected[1]
     if not phrase:
         return expected + factor * np.ones_like(expected)
-    summands = _other_results(observation) | _inputs(observation)
-    return expected + factor * summands[phrase]
+    return expected + factor * observation.other_arrays[phrase]
 
 
 def _are_finite(*arrays: Array) -> bool:
@@ -388,7 +323,7 @@ def _are_finite(*arrays: Array) -> bool:
 
 
 def ratio_of_arrays(array: Array, other: Array) -> float:
-    """Return the ratio of two arrays at the largest entry of the second; 0 if there is none."""
+    """Return the ratio of two arrays at the largest entry of the second; 0 if it is undefined."""
     if array.shape != other.shape or not largest_magnitude(other):
         return 0.0
     ratio = _ratio_at_largest(array, other)
@@ -411,20 +346,26 @@ ENTRY_TESTS: dict[str, tuple[int, bool, EntryTest]] = {
     "is infinite in every entry that is wrong": (50, False, lambda x, _: np.isinf(x).all()),
     "is 0 in every entry that is wrong": (51, True, lambda x, _: not x.any()),
     "is wrong only where minus infinity is expected": (52, True, lambda _, y: np.isneginf(y).all()),
-    "is the same in every entry that is wrong": (
-        54, True, lambda x, _: x.size > 2 and np.isfinite(x).all() and np.ptp(x) == 0 and x[0]
-    ),
-}  # fmt: skip
+    "is the same in every entry that is wrong": (54, True, lambda x, _: _is_one_number(x)),
+}
+
+
+def _is_one_number(entries: Array) -> bool:
+    """Return True for at least three entries with the same finite number, which is not 0."""
+    if entries.size < 3 or not np.isfinite(entries).all():
+        return False
+    return bool(np.ptp(entries) == 0 and entries[0])
 
 
 def entry_rules(proposer: Observation) -> Iterator[Rule]:
-    """Yield rules on what the wrong entries have in common."""
+    """Yield rules on common properties of the wrong entries."""
     returned, expected = proposer.returned_and_expected
     if returned.shape != expected.shape or not expected.size:
         return
     if expected.ndim == 0:
-        yield Rule(4, "is NaN", partial(_is_returned_number, np.isnan), numeric=False)
-        yield Rule(4, "is infinite", partial(_is_returned_number, np.isinf), numeric=False)
+        for text in ("is NaN", "is infinite"):
+            *_, test = ENTRY_TESTS[f"{text} in every entry that is wrong"]
+            yield Rule(4, text, partial(_wrong_entries_pass, test), numeric=False)
         return
     for text, (rank, numeric, test) in ENTRY_TESTS.items():
         holds = partial(_wrong_entries_pass, test)
@@ -447,9 +388,13 @@ def _entry_multiple_rules(proposer: Observation) -> Iterator[Rule]:
     """Yield the rule that all wrong entries are the same multiple of the right ones."""
     returned, expected = proposer.returned_and_expected
     wrong = proposer.wrong_entries
-    if not wrong.any() or wrong.all() or not expected[wrong][0]:
+    if not wrong.any() or wrong.all():
         return
-    factor = float(returned[wrong][0] / expected[wrong][0])
+    returned_number = returned[wrong][0]
+    expected_number = expected[wrong][0]
+    if not expected_number:
+        return
+    factor = float(returned_number / expected_number)
     if not factor or not math.isfinite(factor) or abs(factor - 1) <= 1e-6:
         return
 
@@ -460,10 +405,6 @@ def _entry_multiple_rules(proposer: Observation) -> Iterator[Rule]:
     text = f"is {words} times the right one in every entry that is wrong"
     holds = partial(_wrong_entries_pass, are_multiples)
     yield Rule(45, text, holds, is_about_wrong_entries=True)
-
-
-def _is_returned_number(test: Callable[[Array], Array], observation: Observation) -> bool:
-    return bool(test(observation.returned_and_expected[0]))
 
 
 def _wrong_entries_pass(test: EntryTest, observation: Observation) -> bool:
@@ -487,7 +428,8 @@ def _has_right_sum(axes: tuple[int, ...], observation: Observation) -> bool:
     # Equal sums say nothing if the entries are nearly equal.
     scale = max(largest_magnitude(expected), largest_magnitude(returned))
     tolerance = min(10 * observation.relative_rounding * scale, 1e-3 * max_deviation)
-    return bool(np.abs(returned.sum(axes) - sums).max(initial=0.0) <= tolerance)
+    largest_difference = np.abs(returned.sum(axes) - sums).max(initial=0.0)
+    return bool(largest_difference <= tolerance)
 
 
 # -- the wrong entries are in one place -----------------------------------------------------------
@@ -517,19 +459,18 @@ def _is_wrong_throughout(place: str, observation: Observation) -> bool:
 def _is_wrong_only(place: str, observation: Observation) -> bool:
     mask = _places(observation)[place]
     wrong = observation.wrong_entries
-    return bool(wrong.any() and not (wrong & ~mask).any() and not mask.all())
+    if mask.all() or not wrong.any():
+        return False
+    return not wrong[~mask].any()
 
 
 def _places(observation: Observation) -> dict[str, Array]:
     """Return masks of the entries at an index, or with a property of their numbers."""
     expected = observation.returned_and_expected[1]
     places = _index_places(expected.shape)
-    for phrase, array in {"the right one": expected, **_inputs(observation)}.items():
+    for phrase, array in {"the right one": expected, **observation.input_arrays}.items():
         if array.shape == expected.shape:
-            places[f"where {phrase} is negative"] = array < 0
             places[f"where {phrase} is positive"] = array > 0
-            if array is not expected:  # an expected 0 that is wrong says nothing
-                places[f"where {phrase} is 0"] = array == 0
     for name, value in observation.input_values.items():
         if value is not None:
             places |= _mask_places(name, np.asarray(to_array(value)), expected.shape)
@@ -547,23 +488,23 @@ def _index_places(shape: tuple[int, ...]) -> dict[str, Array]:
         noun = "entry"
         if len(shape) > 1:
             noun = f"index of its {ordinal} axis"
-        places[f"at the first {noun}"] = np.broadcast_to(index == 0, shape)
-        places[f"after the first {noun}"] = np.broadcast_to(index > 0, shape)
-        places[f"at the last {noun}"] = np.broadcast_to(index == last, shape)
-        places[f"before the last {noun}"] = np.broadcast_to(index < last, shape)
-    return places
+        places[f"at the first {noun}"] = index == 0
+        places[f"after the first {noun}"] = index > 0
+        places[f"at the last {noun}"] = index == last
+        places[f"before the last {noun}"] = index < last
+    return {place: np.broadcast_to(mask, shape) for place, mask in places.items()}
 
 
 def _mask_places(name: str, array: Array, shape: tuple[int, ...]) -> dict[str, Array]:
-    """Return masks of the entries for which an input of booleans or labels has a value."""
-    ndim = array.ndim
-    if array.dtype.kind not in "bi" or not 0 < ndim <= len(shape) or array.shape != shape[:ndim]:
+    """Return masks of the entries for which an input of booleans is True, or False."""
+    if array.dtype.kind != "b" or not array.ndim or array.shape != shape[: array.ndim]:
         return {}
-    wide = array.reshape(array.shape + (1,) * (len(shape) - ndim))
-    masks = {"negative": wide < 0}
-    if array.dtype.kind == "b":
-        masks = {"True": wide, "False": ~wide}
-    return {f"where {name} is {word}": np.broadcast_to(m, shape) for word, m in masks.items()}
+    more_axes = (1,) * (len(shape) - array.ndim)
+    wide = array.reshape(array.shape + more_axes)
+    return {
+        f"where {name} is True": np.broadcast_to(wide, shape),
+        f"where {name} is False": np.broadcast_to(~wide, shape),
+    }
 
 
 # -- digits, types and shapes ---------------------------------------------------------------------
@@ -581,8 +522,12 @@ def digit_rules(proposer: Observation) -> Iterator[Rule]:
         yield replace(rule, holds_on_any_cases=True)
     for decimals in range(13):
         text = f"is rounded to {decimals} decimals" if decimals else "is rounded to a whole number"
-        round_array = partial(_round, decimals)
-        yield _few_digits_rule(42, text, round_array, absolute=0.5001 * 10.0**-decimals)
+        yield _few_digits_rule(
+            42,
+            text,
+            partial(_round, decimals),
+            absolute=0.5001 * 10.0**-decimals,
+        )
     if proposer.dtype != "float64" or isinstance(proposer.expected_value, (int, np.integer)):
         return
     for digits in (9, 6):
@@ -649,7 +594,9 @@ def is_right_to_digits(observation: Observation, digits: int) -> bool:
     expected = observation.expected_array
     if returned is None or expected is None or returned.shape != expected.shape:
         return False
-    if not np.isfinite(expected).all() or ((expected == 0) & (returned != 0)).any():
+    if not np.isfinite(expected).all():
+        return False
+    if returned[expected == 0].any():
         return False
     max_deviation = 10.0**-digits * largest_magnitude(expected)
     return bool(np.abs(returned - expected).max(initial=0.0) < max_deviation)
@@ -670,7 +617,7 @@ def type_rules(proposer: Observation) -> Iterator[Rule]:
         text = f"is {not expected} where it should be {bool(expected)}"
         holds = partial(_is_returned, str(returned))
         yield Rule(5, text, holds, numeric=False, holds_on_any_cases=True)
-    elif expected is None and proposer.returned_array is not None:
+    elif _is_number_for_none(proposer):
         text = "is a number where None is expected"
         yield Rule(5, text, _is_number_for_none, numeric=False, holds_on_any_cases=True)
     elif _is_reshaped(proposer):

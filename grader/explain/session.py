@@ -11,7 +11,6 @@ from grader.grading.evaluation import Evaluation
 from grader.grading.session import DEFAULT_OPTIONS, GradeOptions, JudgingSession
 from grader.model.question import Question
 from grader.model.report import Report
-from grader.sandbox.worker_pool import WorkerPool
 
 
 class GradingSession(JudgingSession):
@@ -29,11 +28,10 @@ def grade(
     *,
     seed: int,
     filename: str = "submission.py",
-    workers: WorkerPool | None = None,
     proved: bool = False,
     parts: Collection[int] | None = None,
     options: GradeOptions = DEFAULT_OPTIONS,
 ) -> Report:
     """Grade one submission in a new session; see `GradingSession`."""
-    with GradingSession(question, workers=workers, proved=proved, parts=parts) as session:
+    with GradingSession(question, proved=proved, parts=parts) as session:
         return session.grade(submission, seed=seed, filename=filename, options=options)

@@ -37,15 +37,14 @@ def shrink_counterexamples(
 ) -> tuple[CheckResult, ...]:
     """Return the results of checks; the first one with a wrong entry shows a smaller input."""
     specs = {check.id: check for check in evaluation.question.spec.checks}
-    results = list(checks)
-    for index, result in enumerate(results):
-        check = specs[result.id]
-        if _fails_by_entry(check, result):
+    for index, result in enumerate(checks):
+        if _fails_by_entry(specs[result.id], result):
             with contextlib.suppress(WorkerError, OutOfTime, BankProgramError):
                 if evaluation.subject.worker.failure is None:
-                    results[index] = _with_smaller_input(evaluation, check, result)
+                    smaller = _with_smaller_input(evaluation, specs[result.id], result)
+                    return (*checks[:index], smaller, *checks[index + 1 :])
             break
-    return tuple(results)
+    return tuple(checks)
 
 
 def _fails_by_entry(check: Check, result: CheckResult) -> bool:
@@ -63,8 +62,9 @@ def _with_smaller_input(evaluation: Evaluation, check: Check, result: CheckResul
     """Return the result of a check, with a smaller input if one is found."""
     assert result.mismatch is not None, "it does not fail by an entry"
     origin = evaluation.cases[result.mismatch.case]
-    entries = sum(np.size(value) for value in evaluation.drawn_inputs(origin).values())
-    if entries <= MAX_READABLE_ENTRIES or evaluation.bank is None:
+    drawn = evaluation.drawn_inputs(origin)
+    entries = sum(np.size(value) for value in drawn.values())
+    if entries <= MAX_READABLE_ENTRIES:
         return result
     # The seed decides which input is shown, as it decides the cases.
     key = ("smaller", evaluation.parts_asked)
@@ -75,12 +75,9 @@ def _with_smaller_input(evaluation: Evaluation, check: Check, result: CheckResul
     finding: CaseFinding | None = None
     tried = {_case_name(origin, origin)}
     for variations in (_shorter_cases, _shorter_cases, _simpler_cases, _shorter_cases):
-        new = []
-        for variation in variations(smallest):
-            case = replace(variation, name=_case_name(variation, origin))
-            if case.name not in tried:
-                new.append(case)
-        new = new[: MAX_TRIED_INPUTS - len(tried)]
+        varied = [replace(v, name=_case_name(v, origin)) for v in variations(smallest)]
+        untried = [case for case in varied if case.name not in tried]
+        new = untried[: MAX_TRIED_INPUTS - len(tried)]
         tried.update(case.name for case in new)
         cases = extra.accepted_by_reference(check.run, new, origin.name)
         submission.prefetch([program], check.run, cases)
@@ -90,24 +87,16 @@ def _with_smaller_input(evaluation: Evaluation, check: Check, result: CheckResul
                 smallest = case
                 finding = new_finding
                 break
-    if finding is None:
+    if finding is None or finding.mismatch is None:
         return result
     inputs = describe_inputs(submission, smallest, check.run)
-    return _show_smaller_input(result, finding, origin.name, inputs)
-
-
-def _show_smaller_input(
-    result: CheckResult, finding: CaseFinding, origin: str, inputs: dict[str, str]
-) -> CheckResult:
-    """Return the result of a check with the finding on a smaller input."""
-    assert finding.mismatch is not None, "it does not fail by an entry"
     message = result.message
     if len(result.failing) < 2:  # with several failing cases, the message names no value
-        message = f"{finding.sentence} in case {origin}"
+        message = f"{finding.sentence} in case {origin.name}"
     return replace(
         result,
         message=message,
-        mismatch=replace(finding.mismatch, case=origin),
+        mismatch=replace(finding.mismatch, case=origin.name),
         exhibit=finding.exhibit,
         about=SMALLER_INPUTS_NOTE,
         inputs=inputs,
@@ -119,7 +108,7 @@ def _show_smaller_input(
 def _judge_entry(
     submission: Evaluation, check: Check, case: CaseRecipe, result: str
 ) -> CaseFinding | None:
-    """Return what a check finds wrong with an entry of a result; None if it finds nothing."""
+    """Return the finding of a check on an entry of a result; None if the entries are right."""
     with contextlib.suppress(ProgramError, BankProgramError):
         finding = registry.kind_named(check.kind).judge(CaseTrial(submission, check, case))
         mismatch = finding and finding.mismatch
@@ -156,7 +145,7 @@ def _simpler_cases(case: CaseRecipe) -> Iterator[CaseRecipe]:
 
 
 def _case_name(case: CaseRecipe, origin: CaseRecipe) -> str:
-    """Return a name with the shapes of a case, so that an equal case gets equal draws."""
+    """Return a name with the shapes of a case: an equal case has equal draws."""
 
     def describe_shape(recipe: Recipe) -> str:
         prefix = "i" if recipe.generator == "integers" else ""

@@ -241,7 +241,7 @@ STATE: Literal["state"] = (
 class Explanation:
     """Further statement about a fault, with or without a named idea."""
 
-    kind: Literal["state", "pair", "rule", "class", "results", "before"]
+    kind: Literal["state", "pair", "rule", "class", "results"]
     text: str  # one sentence, true of all its failing cases
     cases: tuple[str, ...]  # failing cases of the question on which it is true
 

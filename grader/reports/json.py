@@ -120,7 +120,7 @@ def without_expected_values(report: Report) -> Report:
     explanations = report.explanations
     if any(check.id in wrong and not check.stretch for check in report.checks):
         # These say how far off a number is.
-        explanations = tuple(e for e in explanations if e.kind not in {"rule", "before"})
+        explanations = tuple(e for e in explanations if e.kind != "rule")
     return replace(report, checks=checks, explanations=explanations)
 
 

@@ -283,7 +283,7 @@ def idea_paragraphs(report: Report, *, complete: bool = True) -> list[IdeaParagr
     else:
         paragraphs = _exact_ideas(report, measuring)
     for explanation in report.explanations:
-        if explanation.kind in {"before", "results"}:
+        if explanation.kind == "results":
             paragraphs.append(IdeaParagraph("Facts:", explanation.text))
         elif explanation.kind != "pair":
             text = explanation.text + _name_other_cases(explanation.cases, report)

@@ -46,7 +46,6 @@ def observe(
         result="y",
         case="case",
         origin="case",
-        is_own_case=True,
         returned=returned,
         expected_value=right,
         is_right=is_right,

@@ -36,7 +36,9 @@ WRONG: dict[str, Callable[[Array], object]] = {
 
 
 def statement_texts(observations: list[Observation]) -> list[str]:
-    result = ResultObservations("y", observations)
+    result = ResultObservations("y")
+    for observation in observations:
+        result.add(observation)
     proposed = {kind: propose_rules(group) for kind, group in result.failures_by_kind().items()}
     return [statement.text for statement in make_statements(result, proposed)]
 
