@@ -116,7 +116,7 @@ def _curve(curve: model.Curve) -> Blocks:
     if last < 0:
         return
     series = {"yours": curve.yours, "a right one": curve.expected}
-    steps = sorted({round(n * last / (_CURVE_POINTS - 1)) for n in range(_CURVE_POINTS)})
+    steps = html_charts.spread_steps(last, _CURVE_POINTS - 1)
     head = ("step", *(f"{step:,}" for step in steps))
     rows = []
     for name, values in series.items():
@@ -133,7 +133,8 @@ def _curve(curve: model.Curve) -> Blocks:
 
 def _bars(bars: Sequence[Bar], details: Sequence[str], title: str, most: int) -> Blocks:
     """Yield one bar below the other, the largest in full, and then the details."""
-    largest = max((bar.value for bar in bars if math.isfinite(bar.value)), default=0.0)
+    finite = [bar.value for bar in bars if math.isfinite(bar.value)]
+    largest = max(finite, default=0.0)
     rows = []
     for bar in bars:
         length = 0
@@ -153,9 +154,11 @@ def _bars(bars: Sequence[Bar], details: Sequence[str], title: str, most: int) ->
 
 def grid_lines(grids: Grids, width: int, *, inputs: bool = True) -> list[Line]:
     """Lay out the panels in `width` columns; a note that all panels share comes once."""
-    panels = [panel for panel in (grids.panels if inputs else grids.panels[-2:]) if panel.rows]
+    shown_panels = grids.panels if inputs else grids.panels[-2:]
+    panels = [panel for panel in shown_panels if panel.rows]
     lines: list[Line] = []
-    if len(panels) > 1 and panels[0].note and len({panel.note for panel in panels}) == 1:
+    notes = {panel.note for panel in panels}
+    if len(panels) > 1 and len(notes) == 1 and panels[0].note:
         lines += wrap_words(escape_line(panels[0].note), width, first=" " * INDENT)
         panels = [replace(panel, note="") for panel in panels]
     for index, row in enumerate(_arrange(panels, width - INDENT)):
@@ -278,8 +281,10 @@ def shown_columns(panel: Panel, panels: Sequence[Panel], most: int) -> range:
     total = max(map(len, panel.rows))
     if total <= most:
         return range(total)
-    same_width = [panel, *(p for p in panels if max(map(len, p.rows)) == total)]
-    candidates = [p.focus for p in same_width] + [p.wrong for p in same_width]
+    same_width = [other for other in panels if max(map(len, other.rows)) == total]
+    same_width.insert(0, panel)
+    candidates = [other.focus for other in same_width]
+    candidates += [other.wrong for other in same_width]
     places = next(filter(None, candidates), frozenset({(0, 0)}))
     first = min(column for _, column in places)
     last = max(column for _, column in places)
@@ -293,7 +298,10 @@ def shown_columns(panel: Panel, panels: Sequence[Panel], most: int) -> range:
 
 def _spoken_entries(grids: Grids) -> Iterator[str]:
     """Yield grids to be read aloud: the inputs row by row, then the wrong entries one by one."""
-    *inputs, yours, expected = grids.panels if len(grids.panels) > 1 else grids.panels * 2
+    panels = grids.panels
+    if len(panels) == 1:
+        panels *= 2
+    *inputs, yours, expected = panels
     for panel in inputs:
         if not panel.note:
             rows = [f"row {i} is {', '.join(row)}" for i, row in enumerate(panel.rows)]
@@ -331,7 +339,8 @@ def exception_blocks(
         return  # the page has a sentence on it
     name = escape_line(raised.type, 80)
     message = escape_line(" ".join(raised.message.split()), _MAX_MESSAGE)
-    if (message or name) not in escape_line(" ".join(sentence.split()), 2 * _MAX_MESSAGE):
+    shown_sentence = escape_line(" ".join(sentence.split()), 2 * _MAX_MESSAGE)
+    if (message or name) not in shown_sentence:
         yield Paragraph(f"{name}: {message}" if message else name, indent=INDENT)
     if raised.type.endswith("BdbQuit"):
         text = "breakpoint() has nobody to ask here: drill case NAME --debug runs a case in pdb."

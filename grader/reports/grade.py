@@ -213,8 +213,9 @@ def student_feedback_blocks(report: Report, *, complete: bool = True) -> Sequenc
 
     The report has only facts that the student may see.  `complete` is True if it has all facts.
     """
-    passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
-    right = [Paragraph(f"{join_words(passed)}.", "Right:", hang=INDENT)] if passed else []
+    right = []
+    if passed := sentences.passed_checks(report):
+        right.append(Paragraph(f"{join_words(passed)}.", "Right:", hang=INDENT))
     if report.verdict is Verdict.PASS:
         lines = [Paragraph(f"{text}.") for text in sentences.measurement_lines(report)]
         return (*lines, *right, *_follow_up(report))
@@ -338,7 +339,9 @@ def _idea_block(idea: sentences.IdeaParagraph, before: int) -> Block:
 
     The third idea disappears before any feedback is shortened, the fourth is only counted.
     """
-    sentences_by_rank = ((6, 4), (7, 3), (9, 2), (11, 1)) if idea.lead else ((0, 2), (11, 1))
+    sentences_by_rank = [(0, 2), (11, 1)]
+    if idea.lead:
+        sentences_by_rank = [(6, 4), (7, 3), (9, 2), (11, 1)]
     last_rank = (99, 12, 5, 0)[min(before, 3)]  # after which the idea is left out
     shorter_forms = [
         ShorterForm(rank, *_cut_feedback(idea, most))

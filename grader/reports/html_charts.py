@@ -104,7 +104,10 @@ def _map_shape(shape: Sequence[int]) -> Sequence[int]:
 def _input_map(panel: Panel) -> str:
     """Draw an input as its panel shows it, with its focus framed."""
     columns = max(map(len, panel.rows))
-    texts = [text for row in panel.rows for text in (*row, *[""] * (columns - len(row)))]
+    texts: list[str] = []
+    for row_texts in panel.rows:
+        texts += row_texts
+        texts += [""] * (columns - len(row_texts))
     framed = {row * columns + column for row, column in panel.focus}
     if len(framed) >= len(texts):
         framed = set()
@@ -228,7 +231,8 @@ def bar_chart(bars: Sequence[Bar], exhibit: Bars, title: str, text: str, fallbac
         size = _SIZE.search(detail)
         sizes.append(float(size[1].replace(",", "")) if size else 0.0)
     ends = [0.0, *accumulate(sizes)]
-    longest = max([ends[-1], *(bar.value for bar in bars if math.isfinite(bar.value))])
+    finite = [bar.value for bar in bars if math.isfinite(bar.value)]
+    longest = max([ends[-1], *finite])
     if longest <= 0:
         return fallback
     budget = next((bar.value for bar in bars if bar.label == "allowed"), math.inf)
@@ -279,7 +283,8 @@ def curve_chart(curve: Curve, bound: str, text: str, fallback: str, about: str =
         return fallback
     curves = [("yours", "yours", curve.yours), ("right", "a right one", curve.expected)]
     if limit := _BOUND.match(bound):
-        curves.append(("bound", bound, (float(limit[1].replace(",", "")),) * 2))
+        height_of_bound = float(limit[1].replace(",", ""))
+        curves.append(("bound", bound, (height_of_bound, height_of_bound)))
     finite = [value for _, _, values in curves for value in values if math.isfinite(value)]
     low = min(finite)
     high = max(finite)
@@ -327,7 +332,7 @@ def _curve_path(
     last = max(len(values) - 1, 1)
     path = ""
     pen = "M"
-    for step in sorted({round(n * last / _MAX_POINTS) for n in range(_MAX_POINTS + 1)}):
+    for step in spread_steps(last, _MAX_POINTS):
         if step >= len(values) or not math.isfinite(values[step]):
             pen = "M"
             continue
@@ -336,6 +341,11 @@ def _curve_path(
             path += "h0"
         pen = "L"
     return path
+
+
+def spread_steps(last: int, intervals: int) -> list[int]:
+    """Return the ends of equal intervals from step 0 to the last step, rounded, each once."""
+    return sorted({round(number * last / intervals) for number in range(intervals + 1)})
 
 
 def _key(kind: str, path: str = "M1 1h26v12h-26z") -> str:

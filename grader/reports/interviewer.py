@@ -123,7 +123,8 @@ def smallest_case_text(question: Question, result: CheckResult) -> str:
         texts.append(text)
     if len("".join(texts)) > _MAX_ARRAYS:
         return ""
-    return ": ".join(filter(None, [str(case.get("about", "")), ", ".join(texts)]))
+    parts = [str(case.get("about", "")), ", ".join(texts)]
+    return ": ".join(filter(None, parts))
 
 
 def _short(text: str) -> str:
@@ -287,9 +288,13 @@ def _ideas(question: Question, part: Part, detail: GuideDetail) -> Blocks:
 
 def _calls(interface: str) -> str:
     """Return the calls of an interface on one line, without comments."""
-    lines = [line.split("  #")[0].strip() for line in signatures(interface)]
-    calls = [line.removesuffix(" ...").removesuffix(":").removeprefix("def ") for line in lines]
-    return ", ".join(f"`{call}`" for call in calls if call and not call.startswith("#"))
+    calls = []
+    for line in signatures(interface):
+        code = line.split("  #")[0].strip()
+        call = code.removesuffix(" ...").removesuffix(":").removeprefix("def ")
+        if call and not call.startswith("#"):
+            calls.append(f"`{call}`")
+    return ", ".join(calls)
 
 
 def _right(question: Question, number: int) -> Blocks:

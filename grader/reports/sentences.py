@@ -123,6 +123,12 @@ def failing_required_checks(report: Report) -> list[CheckResult]:
     return [check for check in failing if not check.stretch and check.part not in uncounted]
 
 
+def passed_checks(report: Report) -> list[str]:
+    """Return the required checks that passed."""
+    passed = [check for check in report.checks if check.verdict is Verdict.PASS]
+    return [check.id for check in passed if not check.stretch]
+
+
 def shows_only_symptom(report: Report, *, explain: bool = False) -> bool:
     """Return True for an unchanged starter, unless explanations were asked for."""
     return report.unchanged and bool(report.checks) and not explain
@@ -378,7 +384,7 @@ def _name_other_cases(cases: Sequence[str], report: Report) -> str:
 def other_checks(report: Report, most: int = 6) -> Iterator[tuple[str, str]]:
     """Yield a lead and at most `most` names: of what else fails, passes, and was not tried."""
     failing = failing_required_checks(report)
-    passed = [c.id for c in report.checks if c.verdict is Verdict.PASS and not c.stretch]
+    passed = passed_checks(report)
     if not report.message:
         yield from _other_failing_checks(failing[1:], most)
     if passed and failing:
