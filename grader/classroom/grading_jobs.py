@@ -43,7 +43,6 @@ _POOL_CHECK_SECONDS = 5.0  # until the size of a pool is read again: it may have
 _CONNECT_SECONDS = 10.0  # for a Dask scheduler to answer
 _STARTUP_SECONDS = 300.0  # for a process to import the program
 _MAX_THREADS = 1000
-_PROCESS_ENDED = "the process that graded it ended, each time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +140,9 @@ def with_equal_points(question: Question) -> Question:
         required = [check.id for check in part.checks if not check.stretch]
         points_each, remainder = divmod(part.points, len(required) or 1)
         if points_each and not any(check.points for check in part.checks):
-            points = {}
-            for number, check_id in enumerate(required):
-                points[check_id] = points_each + 1 if number < remainder else points_each
+            points = dict.fromkeys(required, points_each)
+            for check_id in required[:remainder]:
+                points[check_id] += 1
             checks = [
                 check.model_copy(update={"points": points.get(check.id)}) for check in part.checks
             ]
@@ -220,20 +219,18 @@ def _grade_with_retries(job: GradingJob, pool: LocalPool | DaskPool) -> ProgramG
     for attempt in range(1, MAX_TRIES + 1):
         try:
             grade = pool.grade(job)
-        except NotStartedError as error:
-            grade = ProgramGrade(job.key, fault=_PROCESS_ENDED)
-            if attempt == MAX_TRIES:
+        except EOFError as error:
+            grade = ProgramGrade(job.key, fault="the process that graded it ended, each time")
+            if attempt == MAX_TRIES and isinstance(error, NotStartedError):
                 raise GraderError(
                     "no process that grades can be started",
                     hint="drill doctor shows what this machine lacks",
                 ) from error
-        except EOFError:
-            grade = ProgramGrade(job.key, fault=_PROCESS_ENDED)
         except DrillError:
             raise
         except Exception as error:  # noqa: BLE001 - a cluster may raise anything
             grade = ProgramGrade(job.key, fault=_error_text(error))
-        if grade.is_final or pool.size == 0:
+        if not grade.fault or pool.size == 0:
             break
     return grade
 
@@ -269,14 +266,13 @@ class LocalPool:
         try:
             if not self.size:  # closed meanwhile
                 raise EOFError
-            if worker is None:
-                worker = self._start()
+            worker = worker or self._start()
             worker.pipe.send(job)
             if not worker.pipe.poll(MAX_GRADE_SECONDS):
                 raise EOFError
             grade: ProgramGrade = worker.pipe.recv()
         except (EOFError, OSError) as error:
-            if worker is not None:
+            if worker:
                 _end(worker.process)
                 worker = None
             if isinstance(error, EOFError):

@@ -35,10 +35,12 @@ from grader.model.classroom import (
     ClassEntry,
     ClassSettings,
     HandIn,
+    Override,
     ProgramGrade,
     SubmittedProgram,
 )
 from grader.model.errors import UsageError
+from grader.model.number_format import join_words
 from grader.model.report import Report
 from grader.reports.json import to_json
 from grader.sandbox import Closeable
@@ -68,7 +70,6 @@ CREATE INDEX IF NOT EXISTS grade_by_key ON grade (key, state);
 """
 _OBJECTS = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 _HAND_IN_COLUMNS = "student, question, path, sha256, at, fault, name, email, late"
-_NO_FILE: dict[str, Any] = {"path": "", "sha256": "", "at": "", "fault": "", "late": False}
 _REPAIR = (
     "put back a copy of it if you have one; else move the whole folder away, and "
     "drill class grade grades everybody again"
@@ -272,28 +273,25 @@ class ClassResults(Closeable):
 
     def counting_entries(self) -> Iterator[ClassEntry]:
         """Give the files that count by student: one for each student and question."""
-        without_file = set(self.all_students())
-        overrides = read_overrides(self.folder, self.class_settings, without_file)
+        overrides = self._overrides()
         for student, entries in groupby(self.all_entries(), lambda entry: entry.hand_in.student):
-            without_file.discard(student)
             counting = {
-                question: self._counting_entry(list(files))
-                for question, files in groupby(entries, lambda entry: entry.question.id)
+                question_id: self._counting_entry(list(files))
+                for question_id, files in groupby(entries, lambda entry: entry.question.id)
             }
-            any_hand_in = next(iter(counting.values())).hand_in
+            person = next(iter(counting.values())).hand_in
             for question in self.class_settings.questions:
+                override = overrides.pop((student, question.id), None)
                 entry = counting.get(question.id)
-                override = overrides.get((student, question.id))
-                if override is not None:
-                    if entry is None:  # points for an answer on paper, for example
-                        hand_in = replace(any_hand_in, question=question.id, **_NO_FILE)
-                        entry = ClassEntry(question, hand_in)
-                    entry = replace(entry, override=override)
+                if entry is None and override is not None:  # for an answer on paper, for example
+                    hand_in = HandIn(
+                        student, question.id, "", "", name=person.name, email=person.email
+                    )
+                    entry = ClassEntry(question, hand_in)
                 if entry is not None:
-                    yield entry
-        for student, question_id in sorted(key for key in overrides if key[0] in without_file):
+                    yield replace(entry, override=override)
+        for (student, question_id), override in sorted(overrides.items()):  # without any file
             hand_in = HandIn(student, question_id, "", "")
-            override = overrides[student, question_id]
             yield ClassEntry(self._questions[question_id], hand_in, override=override)
 
     def _counting_entry(self, files: list[ClassEntry]) -> ClassEntry:
@@ -306,19 +304,28 @@ class ClassResults(Closeable):
         counting = files[0]
         if self.class_settings.counts == "best":  # the last one of the best
             counting = max(files, key=lambda entry: -1 if entry.points is None else entry.points)
-        names = tuple(
+        others = [
             entry.hand_in.path.rpartition("/")[2]
             for entry in files
             if entry is not counting and entry.hand_in.at == counting.hand_in.at
-        )
-        return replace(counting, files_of_same_time=names)
+        ]
+        if not others:
+            return counting
+        name = counting.hand_in.path.rpartition("/")[2]
+        note = f"{name} counts, not {join_words(others)} of the same time"
+        return replace(counting, same_time_note=note)
+
+    def _overrides(self) -> dict[tuple[str, str], Override]:
+        """Return the points by hand, by student and question."""
+        return read_overrides(self.folder, self.class_settings, self._students_with_file())
+
+    def _students_with_file(self) -> set[str]:
+        rows = self._rows("SELECT DISTINCT student FROM grade WHERE place >= 0")
+        return {student for (student,) in rows}
 
     def all_students(self) -> list[str]:
         """Return all students with a submission, or with points by hand."""
-        rows = self._rows("SELECT DISTINCT student FROM grade WHERE place >= 0")
-        students = {row[0] for row in rows}
-        overrides = read_overrides(self.folder, self.class_settings, students)
-        return sorted(students | {student for student, _ in overrides})
+        return sorted(self._students_with_file() | {student for student, _ in self._overrides()})
 
     def count_without_time(self) -> int:
         """Return the number of files whose time of submission is unknown."""
@@ -391,16 +398,13 @@ class ClassResults(Closeable):
         """
         groups: dict[str, list[tuple[HandIn, bytes]]] = {}
         sql = (
-            "SELECT program FROM grade "
-            "WHERE student = ? AND question = ? AND path = ? AND place >= 0"
+            f"SELECT report, program, {_HAND_IN_COLUMNS} FROM grade WHERE question = ? "
+            "AND place >= 0 AND state = 'graded' ORDER BY student, at, place"
         )
-        for entry in self._entries("question = ?", question_id, order="student, at, place"):
-            digest = entry.report.outputs if entry.report else ""
+        for report, program, *hand_in in self._rows(sql, question_id):
+            digest = self._parse_report(report).outputs
             if digest and digest.startswith(digits):
-                hand_in = entry.hand_in
-                rows = self._rows(sql, hand_in.student, hand_in.question, hand_in.path)
-                ((program,),) = rows
-                groups.setdefault(digest, []).append((hand_in, program))
+                groups.setdefault(digest, []).append((HandIn(*hand_in), program))
         if len(groups) != 1:
             listed = ", ".join(sorted(groups)) or "none"
             raise UsageError(

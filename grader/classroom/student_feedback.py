@@ -275,7 +275,7 @@ def _late_text(settings: ClassSettings, hand_in: HandIn) -> str:
 def _report_blocks(entry: ClassEntry, report: Report, hidden: Collection[str]) -> Blocks:
     for line in report.unread:
         yield Paragraph(f"{line}.", "Left out:")
-    for line in (*report.stopped, *entry.same_time_note):
+    for line in filter(None, [*report.stopped, entry.same_time_note]):
         yield Paragraph(f"{line[:1].upper()}{line[1:]}.", "Note:")
     view = student_view(report, hidden)
     has_parts = len(report.parts) > 1

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from grader.model.number_format import format_count, join_words
+from grader.model.number_format import format_count
 from grader.model.number_sets import PERIOD
 from grader.model.report import Report
 
@@ -152,12 +152,7 @@ class ProgramGrade:
 
     key: str  # hash of everything that affects the result
     report: Report | None = None
-    fault: str = ""  # of the grader or the bank, never of the submission
-
-    @property
-    def is_final(self) -> bool:
-        """Return True if it need not be graded again."""
-        return self.report is not None and not self.fault
+    fault: str = ""  # of the grader or the bank, never of the submission; then it is tried again
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +168,7 @@ class ClassEntry:
     days_after_deadline: int | None = None  # started ones; None if unknown
     late_penalty_percent: float = 0.0  # of the earned points
     override: Override | None = None
-    files_of_same_time: tuple[str, ...] = ()  # the student's other files of that time
+    same_time_note: str = ""  # a sentence on the student's other files of that time
 
     @property
     def earned_points(self) -> int | None:
@@ -222,13 +217,5 @@ class ClassEntry:
             notes.append(self.fault or "it was not graded yet")
         if self.report is not None:
             notes += [*self.report.unread, *self.report.stopped]
-        notes += [*self.same_time_note, self.adjustment_note]
+        notes += [self.same_time_note, self.adjustment_note]
         return "; ".join(note for note in notes if note)
-
-    @property
-    def same_time_note(self) -> tuple[str, ...]:
-        """Return the sentence on other files of the same time, if there are any."""
-        if not self.files_of_same_time:
-            return ()
-        name = self.hand_in.path.rpartition("/")[2]
-        return (f"{name} counts, not {join_words(self.files_of_same_time)} of the same time",)

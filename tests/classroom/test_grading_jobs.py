@@ -86,7 +86,7 @@ def test_an_error_of_the_grader_is_retried_and_is_no_verdict() -> None:
     does = ["fault", "fault-once", "raise", "die-once", "pass"]
     pool = Pretending()
     found = [one for _, one in sorted(run([job(*one) for one in enumerate(does)], pool).items())]
-    assert [one.is_final for one in found] == [False, True, False, True, True]
+    assert [not one.fault for one in found] == [False, True, False, True, True]
     assert [one.fault for one in found[:3:2]] == [
         "the disk is full", "ValueError: something of ours",
     ]  # fmt: skip
@@ -96,7 +96,7 @@ def test_an_error_of_the_grader_is_retried_and_is_no_verdict() -> None:
 def test_a_program_that_ends_its_process_stops_no_other_grade() -> None:
     """Whoever comes first: a student may hand in many of them."""
     found = run([job(n, "die" if n < 20 else "pass") for n in range(24)], Pretending())
-    assert [found[job(n).key].is_final for n in range(24)] == [False] * 20 + [True] * 4
+    assert [found[job(n).key].fault == "" for n in range(24)] == [False] * 20 + [True] * 4
 
 
 def test_grading_ends_if_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +133,7 @@ def test_a_job_can_be_sent_with_its_question() -> None:
     assert graded.report is not None
     assert (graded.report.digest, graded.report.verdict) == (question.digest, "pass")
     changed = grade_one(replace(sent, question=replace(posed, digest="0" * 64)))
-    assert not changed.is_final
+    assert changed.fault
     assert "was changed since" in changed.fault
     older = replace(posed, parts=(), libraries={"numpy": "0.1"})
     other = grade_one(replace(sent, question=older))
