@@ -18,7 +18,7 @@ from statistics import fmean, median
 
 from grader.model.classroom import AssignedQuestion, ClassEntry, ClassSettings, round_points
 from grader.model.number_format import format_count
-from grader.model.report import UNREADABLE_TYPE, IdeaMatch, Report, Verdict
+from grader.model.report import UNREADABLE_TYPE, Report, Verdict
 from grader.reports import sentences
 from grader.reports.blocks import (
     BlankLine,
@@ -137,51 +137,44 @@ class ClassFindings:
 
 def class_findings(settings: ClassSettings, entries: Iterable[ClassEntry]) -> ClassFindings:
     """Return the findings from the counting entries, which are sorted by student."""
-    questions = {question.id: QuestionFindings(question) for question in settings.questions}
+    questions = [QuestionFindings(question) for question in settings.questions]
     seen_files = set[tuple[str, str]]()  # handle of a group, sha256
     students = []
     for student_id, group in groupby(entries, key=lambda entry: entry.hand_in.student):
-        student = StudentSummary(student_id)
-        results = {
-            question: StudentResult(question, AnswerStatus.MISSING, 0) for question in questions
-        }
-        for entry in group:
-            question_id = entry.question.id
-            results[question_id] = _add_result(entry, questions[question_id], seen_files)
-            student.name = student.name or entry.hand_in.name
-            student.email = student.email or entry.hand_in.email
-        student.results = tuple(results.values())
-        earned = (
-            question.weighted_points(results[question.id].points or 0)
-            for question in settings.questions
+        by_question = {entry.question.id: entry for entry in group}
+        hand_ins = [entry.hand_in for entry in by_question.values()]
+        student = StudentSummary(
+            id=student_id,
+            name=next((hand_in.name for hand_in in hand_ins if hand_in.name), ""),
+            email=next((hand_in.email for hand_in in hand_ins if hand_in.email), ""),
         )
-        student.so_far = round_points(sum(earned))
+        points = 0.0
+        for findings in questions:
+            question = findings.question
+            result = _add_result(by_question.get(question.id), findings, seen_files)
+            student.results += (result,)
+            points += question.weighted_points(result.points or 0)
+        student.so_far = round_points(points)
         if all(result.points is not None for result in student.results):
             student.points = student.so_far
         students.append(student)
-    for number, findings in enumerate(questions.values()):
-        _count_statuses(findings, [student.results[number] for student in students])
+    for findings in questions:
+        findings.judged = sum(findings.standings[status] for status in JUDGED_STATUSES)
+        for idea in findings.ideas:
+            idea.share = len(idea.students) / findings.judged
+        findings.ideas.sort(key=lambda idea: (-len(idea.students), idea.id))
+        findings.groups.sort(key=lambda group: (-len(group.students), group.handle))
     students.sort(key=lambda student: (student.id.casefold(), student.id))
-    points = [student.points for student in students if student.points is not None]
+    totals = [student.points for student in students if student.points is not None]
     return ClassFindings(
         terms=settings,
         students=tuple(students),
-        questions=tuple(questions.values()),
+        questions=tuple(questions),
         of=settings.max_points,
-        mean=fmean(points) if points else None,
-        median=median(points) if points else None,
-        scores=_count_by_share(points, settings.max_points),
+        mean=fmean(totals) if totals else None,
+        median=median(totals) if totals else None,
+        scores=_count_by_share(totals, settings.max_points),
     )
-
-
-def _count_statuses(findings: QuestionFindings, results: Iterable[StudentResult]) -> None:
-    """Count the results of a question by status, and sort its ideas and groups."""
-    findings.standings |= Counter(result.standing for result in results)
-    findings.judged = sum(findings.standings[status] for status in JUDGED_STATUSES)
-    for idea in findings.ideas:
-        idea.share = len(idea.students) / findings.judged
-    findings.ideas.sort(key=lambda idea: (-len(idea.students), idea.id))
-    findings.groups.sort(key=lambda group: (-len(group.students), group.handle))
 
 
 def _count_by_share(points: Sequence[float], max_points: float) -> dict[str, int]:
@@ -227,13 +220,17 @@ def certain_ideas(report: Report) -> tuple[str, ...]:
 
 
 def _add_result(
-    entry: ClassEntry, findings: QuestionFindings, seen_files: set[tuple[str, str]]
+    entry: ClassEntry | None, findings: QuestionFindings, seen_files: set[tuple[str, str]]
 ) -> StudentResult:
-    """Return the result of a submission, and add its ideas and group to the question's."""
-    status = answer_status(entry)
+    """Return the result of a student, and add its status, ideas and group to the question's."""
+    question = findings.question
+    status = answer_status(entry) if entry else AnswerStatus.MISSING
+    findings.standings[status] += 1
+    if entry is None:
+        return StudentResult(question.id, status, 0)
     report = entry.report
     result = StudentResult(
-        question=entry.question.id,
+        question=question.id,
         standing=status,
         points=entry.points,
         verdict=entry.verdict,
@@ -245,17 +242,24 @@ def _add_result(
     )
     if report is None or status not in JUDGED_STATUSES:
         return result
+    student = entry.hand_in.student
     certain = certain_ideas(report) if status is AnswerStatus.IDEA else ()
+    ideas = {idea.id: idea for idea in findings.ideas}
     for match in report.misconceptions:
-        idea = _idea_of(match, findings)
-        if idea.id in certain:
-            idea.students.append(entry.hand_in.student)
-        else:
-            idea.unsure.append(entry.hand_in.student)
+        idea = ideas.get(match.id)
+        if idea is None:
+            idea = ClassIdea(match.id, sentences.first_sentences(match.feedback, 1)[0])
+            findings.ideas.append(idea)
+        names = idea.students if idea.id in certain else idea.unsure
+        names.append(student)
     handle = report.outputs[:SHOWN_DIGITS] if status in _WITHOUT_IDEA else ""
     if handle:
-        group = _group_of(handle, report, findings)
-        group.students.append(entry.hand_in.student)
+        groups = {group.handle: group for group in findings.groups}
+        group = groups.get(handle)
+        if group is None:
+            group = _new_group(question.id, handle, report)
+            findings.groups.append(group)
+        group.students.append(student)
         file = (handle, entry.hand_in.sha256)
         if file not in seen_files:
             group.files += 1
@@ -263,37 +267,21 @@ def _add_result(
     return replace(result, ideas=certain, group=handle)
 
 
-def _idea_of(match: IdeaMatch, findings: QuestionFindings) -> ClassIdea:
-    """Return the entry for an idea; it is added if it is new."""
-    for idea in findings.ideas:
-        if idea.id == match.id:
-            return idea
-    idea = ClassIdea(match.id, sentences.first_sentences(match.feedback, 1)[0])
-    findings.ideas.append(idea)
-    return idea
-
-
-def _group_of(handle: str, report: Report, findings: QuestionFindings) -> AnswerGroup:
-    """Return the group with a handle; it is added, with the sentences of a report, if it is new."""
-    for group in findings.groups:
-        if group.handle == handle:
-            return group
+def _new_group(question: str, handle: str, report: Report) -> AnswerGroup:
+    """Return an empty group of answers, with the sentences of the first report."""
     failing = sentences.failing_required_checks(report)
-    if failing:
-        group = AnswerGroup(
-            question=findings.question.id,
-            handle=handle,
-            sentence=f"{failing[0].id}: {sentences.describe_finding(failing[0])}",
-            also=tuple(
-                explanation.text
-                for explanation in report.explanations
-                if explanation.kind in _UNLISTED_KINDS
-            ),
-        )
-    else:
-        group = AnswerGroup(findings.question.id, handle, sentences.file_problem(report))
-    findings.groups.append(group)
-    return group
+    if not failing:
+        return AnswerGroup(question, handle, sentences.file_problem(report))
+    return AnswerGroup(
+        question=question,
+        handle=handle,
+        sentence=f"{failing[0].id}: {sentences.describe_finding(failing[0])}",
+        also=tuple(
+            explanation.text
+            for explanation in report.explanations
+            if explanation.kind in _UNLISTED_KINDS
+        ),
+    )
 
 
 def _load_failure(entry: ClassEntry) -> str:
@@ -388,13 +376,10 @@ def class_summary(findings: ClassFindings) -> str:
 
 def students_to_talk_to(findings: ClassFindings) -> list[tuple[StudentSummary, str]]:
     """Return students whom a conversation may help, the most urgent first, with the reasons."""
-    urgent: list[tuple[int, float, StudentSummary, str]] = []
-    for student in findings.students:
-        reasons = _talk_reasons(student, findings)
-        if reasons:
-            urgent.append((min(reasons), student.so_far, student, "; ".join(reasons.values())))
-    urgent.sort(key=lambda row: row[:2])
-    return [(student, reason) for _, _, student, reason in urgent[:_MAX_TALKS]]
+    talks = [(student, _talk_reasons(student, findings)) for student in findings.students]
+    urgent = [(student, reasons) for student, reasons in talks if reasons]
+    urgent.sort(key=lambda talk: (min(talk[1]), talk[0].so_far))
+    return [(student, "; ".join(reasons.values())) for student, reasons in urgent[:_MAX_TALKS]]
 
 
 def _talk_reasons(student: StudentSummary, findings: ClassFindings) -> dict[int, str]:
@@ -403,14 +388,12 @@ def _talk_reasons(student: StudentSummary, findings: ClassFindings) -> dict[int,
     not_tried = {AnswerStatus.MISSING, AnswerStatus.NOT_GRADED}
     tried = [result for result in student.results if result.standing not in not_tried]
     failed = [result for result in student.results if result.standing is not AnswerStatus.PASSED]
-    passed_none = all(result.standing is not AnswerStatus.PASSED for result in tried)
+    passed_none = len(failed) == len(student.results)
     if len(tried) > 1 and passed_none and student.so_far < (findings.median or findings.of):
         reasons[0] = f"passed none of {len(tried)} questions"
-    half_median = (findings.median or 0) / 2
-    if any(not result.by_hand for result in failed):
-        if student.points is not None and student.points < half_median:
-            points = format_points(student.points)
-            reasons[1] = f"{points} points, less than half of the median"
+    is_low = student.points is not None and student.points < (findings.median or 0) / 2
+    if is_low and any(not result.by_hand for result in failed):
+        reasons[1] = f"{format_points(student.so_far)} points, less than half of the median"
     for rank, (key, reason) in enumerate(_TALK_REASONS.items(), 2):
         questions = [result.question for result in student.results if key in _reason_keys(result)]
         if questions and len(student.results) > 1:
