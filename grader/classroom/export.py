@@ -104,32 +104,26 @@ def escape_formula(value: CsvCell) -> CsvCell:
 
 def long_rows(entries: Iterable[ClassEntry]) -> Iterator[Sequence[CsvCell]]:
     """Give the names of the columns, then a row for each student and question."""
-    yield (
+    columns = (
         "student", "name", "email", "question", "points", "of", "weight", "verdict", "parts",
         "misconceptions", "late", "when", "sha256", "file", "seed", "note",
     )  # fmt: skip
+    yield columns
     for entry in entries:
-        hand_in = entry.hand_in
-        question = entry.question
         report = entry.report
-        parts: list[str] = []
-        ideas: list[str] = []
-        seed: CsvCell = ""
+        row = _entry_fields(entry)
+        row["when"] = row["at"]
+        row["late"] = "late" if entry.late else ""
         if report is not None:
-            parts = [
+            row["parts"] = ", ".join(
                 f"{part.id} {part.verdict} {part.points}/{part.of}"
                 for part in report.parts
                 if part.of
-            ]
-            seed = report.seed
+            )
+            row["seed"] = report.seed
             if not report.unchanged:
-                ideas = [idea.id for idea in report.misconceptions]
-        yield (
-            hand_in.student, hand_in.name, hand_in.email, question.id, entry.points, question.of,
-            question.weight, entry.verdict, ", ".join(parts), " ".join(ideas),
-            "late" if entry.late else "", hand_in.at, hand_in.sha256, hand_in.path, seed,
-            entry.note,
-        )  # fmt: skip
+                row["misconceptions"] = " ".join(idea.id for idea in report.misconceptions)
+        yield [row.get(column, "") for column in columns]
 
 
 def wide_rows(
@@ -153,19 +147,22 @@ def wide_rows(
 
 def entry_line(entry: ClassEntry) -> str:
     """Return an entry as one line of strict JSON in ASCII; `points` is null if it is not graded."""
+    report = None if entry.report is None else to_json(entry.report)
+    content = {"format": RESULTS_FORMAT, **_entry_fields(entry), "report": report}
+    return json.dumps(content, allow_nan=False, separators=(",", ":"))
+
+
+def _entry_fields(entry: ClassEntry) -> dict[str, CsvCell]:
+    """Return the fields of an entry that are a number or a text."""
     question = entry.question
     hand_in = entry.hand_in
-    report = entry.report
-    content = {
-        "format": RESULTS_FORMAT,
+    return {
         "student": hand_in.student, "name": hand_in.name, "email": hand_in.email,
         "question": question.id, "title": question.title, "digest": question.digest,
         "points": entry.points, "of": question.of, "weight": question.weight,
         "verdict": entry.verdict, "note": entry.note, "by_hand": entry.override is not None,
         "late": entry.late, "at": hand_in.at, "file": hand_in.path, "sha256": hand_in.sha256,
-        "report": None if report is None else to_json(report),
     }  # fmt: skip
-    return json.dumps(content, allow_nan=False, separators=(",", ":"))
 
 
 # Gradescope: each part is a test with a score, and its text says what fails. No hidden check is a
