@@ -9,10 +9,9 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 from grader.classroom.notebook import notebook_code
@@ -67,14 +66,14 @@ class HandIns(Closeable):
         layout: str = "",
         pattern: str = "",
         skips_errors: bool = False,
-        questions: Mapping[str, Question] = MappingProxyType({}),
+        questions: Iterable[Question] = (),
     ) -> None:
         """Find every file in a folder or zip file, and the layout of their paths.
 
         Without a layout or a pattern, the layout is detected. With `skips_errors`, a cell of a
-        notebook that raises does not stop the next ones. If the questions are given, by id, an
-        unchanged starter does not count beside another file, and a file with another name is
-        recognized by the functions that it defines.
+        notebook that raises does not stop the next ones. If the questions are given, an unchanged
+        starter does not count next to another file, and a file with another name is recognized by
+        the functions that it defines.
         """
         if layout and pattern:
             raise UsageError("expected --layout or --pattern, found both")
@@ -87,18 +86,18 @@ class HandIns(Closeable):
         self.recognized: dict[str, str] = {}  # questions of files with another name, by path
         self.students: set[str] = set()  # those who have an answer, right or wrong
         self._skips_errors = skips_errors
-        self._questions = questions
-        self._expected_names = {
-            question.id: _expected_names(question, is_text=question.id in names.texts)
-            for question in questions.values()
+        self._questions = {question.id: question for question in questions}
+        self._expected_names = {  # names of the functions or answers that each asks for
+            name: {*(asked.spec.answers if name in names.texts else asked.signatures_for_part())}
+            for name, asked in self._questions.items()
         }
         self._reasons: dict[str, str] = {}  # why a file is not used, by path; "" if it is
         self._modules: dict[tuple[str, str], dict[str, SubmittedFile]] = {}  # by student and folder
         described = PatternLayout(pattern, names) if pattern else None
         self._submitted = SubmittedFiles(root, names.suffixes)
-        self.files = self._submitted.files
         self.empty = self._submitted.empty_folders
         try:
+            self.files = self._submitted.find_files()
             self.layout: Layout | PatternLayout = described or self._detect_layout(layout)
         except BaseException:
             self.close()
@@ -125,11 +124,6 @@ class HandIns(Closeable):
         If there is no program in it, the hand-in has a `fault` (the student's) or is `unread` (the
         grader's fault), and the program is empty.
         """
-        self.students = set()
-        self.students_without_file = []
-        self.joined = {}
-        self.recognized = {}
-        self._modules = {}
         self._reasons = {file.path: self._reason_by_path(file) for file in self.files}
         for claimed in self._claimed_files().values():
             candidates = claimed
@@ -192,9 +186,7 @@ class HandIns(Closeable):
         for claim, file in (usable or likely)[-MAX_STUDENT_FILES:]:
             modules = self._modules.get((claim.student, file.folder), {})
             try:
-                hand_in, program = _read_hand_in(
-                    file, claim, modules, skips_errors=self._skips_errors
-                )
+                hand_in, program = self._read_hand_in(file, claim, modules)
             except OSError as error:  # of this machine: no fault of the student
                 self._reasons[file.path] = file.with_error(error).fault
                 continue
@@ -217,11 +209,10 @@ class HandIns(Closeable):
         """Return a hand-in with a fault, which the likeliest of the files explains."""
         student, question, rank = likely[0].claim[:3]
         suffixes = self.names.suffixes_for(question)
-        expected_names = self._expected_names.get(question, set())
 
         def likelihood(entry: ClaimedFile) -> tuple[int, bool, str]:
             file = entry.file
-            names = expected_names & self._defined_names(file)
+            names = self._defined_names(file, [question]).get(question, ())
             return len(names), file.suffix in suffixes, self._reason_by_path(file)
 
         claim, file = max(likely, key=likelihood)
@@ -234,7 +225,41 @@ class HandIns(Closeable):
         if not file.is_unread:
             missing = f"{student} to {question}" if student in self.students else student
             self.students_without_file.append(missing)
-        return _read_hand_in(file._replace(fault=fault), claim, {})
+        return self._read_hand_in(file._replace(fault=fault), claim, {})
+
+    def _read_hand_in(
+        self, file: SubmittedFile, claim: Claim, modules: Mapping[str, SubmittedFile]
+    ) -> tuple[HandIn, SubmittedProgram]:
+        """Return a hand-in, and its program with the modules that it imports.
+
+        OSError if this machine cannot read a file.
+        """
+        program = SubmittedProgram()
+        try:
+            if not file.fault:
+                main = file.content()
+                if file.suffix == ".ipynb":
+                    main = notebook_code(main, skip=self._skips_errors)
+                elif file.suffix == ".py":
+                    main = _to_utf8(main)
+                program = SubmittedProgram(main, _imported_modules(main, modules, {}))
+        except OSError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one file must not stop a class
+            file = file.with_error(error)
+        hand_in = HandIn(
+            student=claim.student,
+            question=claim.question,
+            path=file.path,
+            sha256="" if file.fault else program.sha256,
+            at=claim.at or "",
+            fault="" if file.is_unread else file.fault,
+            name=claim.name,
+            email=claim.email,
+            late=claim.late,
+            unread=file.fault if file.is_unread else "",
+        )
+        return hand_in, program
 
     def _is_starter(self, entry: ClaimedFile) -> bool:
         """Return True if a file is the unchanged starter of the question."""
@@ -245,31 +270,27 @@ class HandIns(Closeable):
             return question.is_starter(entry.file.content())
         return False
 
-    def _defined_names(self, file: SubmittedFile) -> set[str]:
-        """Return the names of functions, classes or answers that a file seems to define."""
+    def _defined_names(self, file: SubmittedFile, questions: Iterable[str]) -> dict[str, set[str]]:
+        """Return the expected names that a file seems to define, for each question with any."""
         content = b""
         if not file.fault and file.suffix in self.names.suffixes:
             with suppress(OSError, UsageError):
                 content = _to_utf8(file.content())
         pattern = _DEFINITION if file.suffix in PROGRAMS else _TEXT_ANSWER
-        return {name.decode() for name in pattern.findall(content)}
+        defined = {name.decode() for name in pattern.findall(content)}
+        by_question = {name: self._expected_names.get(name, set()) & defined for name in questions}
+        return {question: names for question, names in by_question.items() if names}
 
     def _question_by_definitions(self, file: SubmittedFile) -> str:
         """Return the only question whose functions or answers a file defines, or "".
 
         A file or folder that is named after any question answers no other.
         """
-        if file.fault:
+        named = any(self.names.split_question_name(name)[0] for name in file.path.split("/"))
+        if file.fault or named:
             return ""
-        if any(self.names.split_question_name(name)[0] for name in file.path.split("/")):
-            return ""
-        defined = self._defined_names(file)
-        matching = [
-            question
-            for question in self.names.questions_for_suffix(file.suffix)
-            if defined & self._expected_names.get(question, set())
-        ]
-        return matching[0] if len(matching) == 1 else ""
+        matching = self._defined_names(file, self.names.questions_for_suffix(file.suffix))
+        return next(iter(matching)) if len(matching) == 1 else ""
 
     def _rename_advice(self, file: SubmittedFile, question: str = "") -> str:
         """Say that a file names no question of the class, and how to rename it.
@@ -279,17 +300,13 @@ class HandIns(Closeable):
         other = self.names.split_question_name(file.name)[0]
         if other and other not in self.names.ids:
             return f"{file.name} is named after {other}, which is no question of the class"
-        questions = self.names.questions_for_suffix(file.suffix)
-        if question:
-            questions = [question] if question in questions else []
-        defined = self._defined_names(file)
-        matching = [name for name in questions if self._expected_names.get(name, set()) & defined]
+        questions = [question] if question else self.names.questions_for_suffix(file.suffix)
+        matching = self._defined_names(file, questions)
         advice = f"no question is named in {file.name}"
-        if matching:
-            expected = self._expected_names[matching[0]] & defined
-            advice += f"; it defines {join_words(sorted(expected))}"
-        suggested = (matching or questions)[:MAX_LISTED_FILES]
-        return f"{advice}: rename it {' or '.join(f'{name}{file.suffix}' for name in suggested)}"
+        for names in list(matching.values())[:1]:
+            advice += f"; it defines {join_words(sorted(names))}"
+        suggested = [f"{name}{file.suffix}" for name in matching or questions]
+        return f"{advice}: rename it {' or '.join(suggested[:MAX_LISTED_FILES])}"
 
     def _reason_by_path(self, file: SubmittedFile) -> str:
         """Return why a file is no answer; empty if its suffix already tells that it is none."""
@@ -305,11 +322,6 @@ class HandIns(Closeable):
         files = (f"{escape_line(path, 200)} ({reason})" for path, reason in self.unused)
         listed = join_words(files, MAX_LISTED_FILES)
         return f"{format_count(len(self.unused), 'file')} not taken for an answer: {listed}"
-
-
-def _expected_names(question: Question, *, is_text: bool) -> set[str]:
-    """Return the names of the functions or answers that a question asks for."""
-    return {*question.spec.answers} if is_text else {*question.signatures_for_part()}
 
 
 def _name_no_question(claims: list[Claim]) -> bool:
@@ -333,45 +345,6 @@ def _time_order(entry: ClaimedFile) -> tuple[object, ...]:
 
 _IMPORT = re.compile(rb"(?:^|[;:\n\r])[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([^#\r\n;]+))")
 _INSTALLED = sys.stdlib_module_names | {"numpy", "torch"}  # a student's file replaces none of them
-
-
-def _read_hand_in(
-    file: SubmittedFile,
-    claim: Claim,
-    modules: Mapping[str, SubmittedFile],
-    *,
-    skips_errors: bool = False,
-) -> tuple[HandIn, SubmittedProgram]:
-    """Return a hand-in, and its program with the modules that it imports.
-
-    OSError if this machine cannot read a file.
-    """
-    program = SubmittedProgram()
-    try:
-        if not file.fault:
-            main = file.content()
-            if file.suffix == ".ipynb":
-                main = notebook_code(main, skip=skips_errors)
-            elif file.suffix == ".py":
-                main = _to_utf8(main)
-            program = SubmittedProgram(main, _imported_modules(main, modules, {}))
-    except OSError:
-        raise
-    except Exception as error:  # noqa: BLE001 - one file must not stop a class
-        file = file.with_error(error)
-    hand_in = HandIn(
-        student=claim.student,
-        question=claim.question,
-        path=file.path,
-        sha256="" if file.fault else program.sha256,
-        at=claim.at or "",
-        fault="" if file.is_unread else file.fault,
-        name=claim.name,
-        email=claim.email,
-        late=claim.late,
-        unread=file.fault if file.is_unread else "",
-    )
-    return hand_in, program
 
 
 def _to_utf8(source: bytes) -> bytes:

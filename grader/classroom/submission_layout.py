@@ -516,7 +516,7 @@ def _submitters(entry: Any) -> list[Claim]:  # noqa: ANN401 - any value of YAML
     time = entry.get(":created_at", "")
     if isinstance(time, dict):
         time = time.get("utc", "")
-    time = to_utc(re.sub(r"(\.\d{6})\d+", r"\1", time).replace(" Z", "Z"))
+    time = to_utc(time.replace(" Z", "Z"))
 
     def text(person: dict[str, str], key: str) -> str:
         value = person.get(key, "")

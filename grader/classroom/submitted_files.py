@@ -127,7 +127,7 @@ class SubmittedFiles(Closeable):
     """The files of all submissions, by path."""
 
     def __init__(self, root: Path, suffixes: Collection[str]) -> None:
-        """Look for files; in zip files, only those with some suffixes are unpacked."""
+        """Open a temporary file for the content of zip files that has one of the suffixes."""
         if not root.is_dir() and not root.is_file():
             actual = "something else" if root.exists() else "none"
             raise UsageError(f"{root}: expected a folder or a zip file, found {actual}")
@@ -138,21 +138,15 @@ class SubmittedFiles(Closeable):
         # What the zip file of one student may still hold.
         self._bytes_left = 0
         self._entries_left = 0
-        try:
-            self.files = sorted(self._all_files(), key=lambda file: file.path.split("/"))
-        except BaseException:
-            self.close()
-            raise
 
     def close(self) -> None:
         self._temporary.close()
 
-    def _all_files(self) -> Iterator[SubmittedFile]:
+    def find_files(self) -> list[SubmittedFile]:
+        """Return all files, sorted by path; in zip files, only those with some suffixes."""
         try:
-            if self._root.is_dir():
-                yield from self._files_in_folders()
-            else:
-                yield from self._unpack(self._root)
+            files = self._files_in_folders() if self._root.is_dir() else self._unpack(self._root)
+            return sorted(files, key=lambda file: file.path.split("/"))
         except UsageError as error:
             raise UsageError(
                 f"{self._root}: expected a folder or a zip file: {error.message}"

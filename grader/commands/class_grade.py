@@ -102,7 +102,7 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
             names,
             *layout,
             skips_errors=config.on_error == "skip",
-            questions={question.id: question for question in questions},
+            questions=questions,
         ) as hand_ins,
         ClassResults(plan.out, write=settings, drawn=is_drawn) as results,
     ):
