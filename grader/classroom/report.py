@@ -207,7 +207,7 @@ def answer_status(entry: ClassEntry) -> AnswerStatus:
     if any(explanation.kind in _UNLISTED_KINDS for explanation in report.explanations):
         return AnswerStatus.EXPLAINED
     failing = sentences.failing_required_checks(report)
-    if failing and all(check.message.endswith(" no answer yet") for check in failing):
+    if failing and all(check.is_unanswered for check in failing):
         return AnswerStatus.UNANSWERED
     return AnswerStatus.UNEXPLAINED if report.verdict is Verdict.FAIL else AnswerStatus.STOPPED
 

@@ -23,6 +23,7 @@ from grader.model.errors import SpecErrors, did_you_mean
 from grader.model.limits import MAX_ANSWER_BYTES
 from grader.model.number_format import join_words
 from grader.model.question import Question
+from grader.model.report import NO_ANSWER_YET
 from grader.model.spec import Answer, Spec
 
 MAX_MESSAGE_LENGTH = 240  # characters of a sentence on a line
@@ -305,7 +306,7 @@ def answer_lines(text: bytes) -> list[str]:
 
 def open_answers_text(names: Sequence[str]) -> str:
     """Return the sentence on open answers: "a, b and c have no answer yet"."""
-    return f"{join_words(names)} {'has' if len(names) == 1 else 'have'} no answer yet"
+    return f"{join_words(names)} {'has' if len(names) == 1 else 'have'} {NO_ANSWER_YET}"
 
 
 def comment_lines(text: str, indent: str = "") -> list[str]:

@@ -172,6 +172,9 @@ class Clause:
     text: str
 
 
+NO_ANSWER_YET = "no answer yet"  # end of the message of a check whose answers are open
+
+
 @dataclass(frozen=True, slots=True)
 class CheckResult:
     """The outcome of one check."""
@@ -203,6 +206,11 @@ class CheckResult:
     def fails(self) -> bool:
         """Return True if the submission does not pass the check."""
         return self.verdict not in NON_FAILING_VERDICTS
+
+    @property
+    def is_unanswered(self) -> bool:
+        """Return True if answers that the check needs are open."""
+        return self.message.endswith(NO_ANSWER_YET)
 
 
 @dataclass(frozen=True, slots=True)

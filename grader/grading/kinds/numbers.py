@@ -16,7 +16,7 @@ from grader.model.number_format import (
     format_distinct_amounts,
     format_number,
 )
-from grader.model.report import Breakdown, BreakdownRow, Mismatch
+from grader.model.report import NO_ANSWER_YET, Breakdown, BreakdownRow, Mismatch
 from grader.model.spec import Name, TolerantCheck, yaml_key
 
 _RATIO_PHRASES = {
@@ -76,7 +76,7 @@ class NumbersKind(Kind[NumbersCheck]):
         if missing and not extra and trial.evaluation.question.spec.answers:
             verb = "has" if len(missing) == 1 else "have"
             return CaseFinding(
-                f"{' and '.join(missing)} {verb} no answer yet", figures=_share(check, rows)
+                f"{' and '.join(missing)} {verb} {NO_ANSWER_YET}", figures=_share(check, rows)
             )
         sentence = f"{check.of} is {api.describe_value(actual)}{api.format_dict_keys(actual)}"
         if missing:
