@@ -313,52 +313,61 @@ def grade(
     json: JsonOption = False,
 ) -> int:
     """Grade a class; begun again, it goes on where it was."""
+    import logging
+
     entrypoint.end_by_signals()
     if scheduler:
-        _silence_cluster_logs()
+        logging.disable()  # an error of the cluster ends in a sentence, not in its tracebacks
     plan = ClassPlan(
         submissions, tuple(question or ()), out, seed=seed, level=isolation, jobs=jobs,
         stretch=stretch, strict_text=strict_text, layout=layout, pattern=pattern, file=file,
         scheduler=scheduler,
     )  # fmt: skip
-    tally = _Tally()
-    try:
-        with output.show_status() as show_status:
-            tally.rate_start = monotonic()
-            for progress in grade_class(command_context(ctx), plan):
-                tally.add(progress)
-                show_status(tally.progress_text(progress), _result_line(progress))
-                if json:
-                    _write_json_line(progress)
-    except KeyboardInterrupt:
-        done = tally.verdicts.total() + tally.faults.total()
-        output.info(f"{done} of {tally.total} are kept; begun again, it goes on from there")
-        raise
+    tally = _grade_and_show(command_context(ctx), plan, json=json)
     if not json:
         tally.show(out)
     return entrypoint.EXIT_GRADER_FAULT if tally.faults else 0
 
 
-def _silence_cluster_logs() -> None:
-    """Turn off logging: an error of the cluster ends in a sentence, not in its tracebacks."""
-    import logging
-
-    logging.disable()
+def _grade_and_show(ctx: Context, plan: ClassPlan, *, json: bool) -> _Tally:
+    """Grade a class, show how far it is and who does not pass, and return the counts."""
+    tally = _Tally()
+    rate_start = monotonic()  # when the first submission that needed a grade was started
+    done_before = 0  # submissions that were finished by then
+    try:
+        with output.show_status() as show_status:
+            for progress in grade_class(ctx, plan):
+                tally.add(progress)
+                text = f"{progress.done} of {progress.total_files}"
+                if progress.was_known:
+                    rate_start = monotonic()
+                    done_before = progress.done
+                else:
+                    seconds_each = (monotonic() - rate_start) / (progress.done - done_before)
+                    minutes = seconds_each * (progress.total_files - progress.done) / 60
+                    text += f", {format_minutes(minutes)} left"
+                show_status(text, _result_line(progress))
+                if json:
+                    _write_json_line(progress)
+    except KeyboardInterrupt:
+        output.info(f"{tally.done} of {tally.total} are kept; begun again, it goes on from there")
+        raise
+    return tally
 
 
 @dataclass
 class _Tally:
-    """Counts of the submissions that are finished, and the rate of grading."""
+    """Counts of the submissions that are finished."""
 
     verdicts: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     graded_before: int = 0
+    done: int = 0
     total: int = 0
-    rate_start: float = 0.0  # when the first submission that needed a grade was started
-    done_before: int = 0  # submissions that were finished by then
 
     def add(self, progress: ClassProgress) -> None:
         entry = progress.entry
+        self.done = progress.done
         self.total = progress.total_files
         if progress.was_known and not entry.hand_in.fault:
             self.graded_before += 1
@@ -366,17 +375,6 @@ class _Tally:
             self.faults[entry.note] += 1
         else:
             self.verdicts[entry.verdict] += 1
-
-    def progress_text(self, progress: ClassProgress) -> str:
-        """Return how far the class is, and the time left if the rate is known."""
-        text = f"{progress.done} of {self.total}"
-        if progress.was_known:
-            self.rate_start = monotonic()
-            self.done_before = progress.done
-            return text
-        seconds_each = (monotonic() - self.rate_start) / (progress.done - self.done_before)
-        minutes = seconds_each * (self.total - progress.done) / 60
-        return f"{text}, {format_minutes(minutes)} left"
 
     def show(self, out: Path) -> None:
         """Write the summary of the whole class."""
@@ -413,19 +411,15 @@ def _result_line(progress: ClassProgress) -> str:
 def _write_json_line(progress: ClassProgress) -> None:
     entry = progress.entry
     report = entry.report
-    verdict = "error" if entry.hand_in.fault else None
-    ideas: list[str] = []
-    if report:
-        verdict = report.verdict
-        ideas = [idea.id for idea in report.misconceptions]
+    verdict = report.verdict if report else None
     output.write_json(
         indent=None,
         done=progress.done,
         of=progress.total_files,
         **asdict(entry.hand_in),
         known=progress.was_known,
-        verdict=verdict,
+        verdict="error" if entry.hand_in.fault else verdict,
         points=entry.points,
-        misconceptions=ideas,
+        misconceptions=[idea.id for idea in report.misconceptions] if report else [],
         not_graded=entry.note if entry.points is None else "",
     )

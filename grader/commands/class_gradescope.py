@@ -40,16 +40,7 @@ LOG_ADVICE = "the log of the autograder says more: too little memory or time, or
 _PROGRAM = "drill-dl"
 _MAX_FILE_SIZE = 64_000_000  # bytes; larger files are ignored: no answer is as large
 _PYTHON_VERSIONS = ("3.14", "3.13", "3.12", "3.11")
-_CLASS_FILE_KEYS = {
-    "format",
-    "isolation",
-    "on_error",
-    "partial",
-    "questions",
-    "seed",
-    "stretch",
-    "strict_text",
-}
+_KEYS_OF_NO_AUTOGRADER = {"title", "deadline", "late", "counts", "layout", "pattern"}
 _START_GRADING = (
     "import sys; sys.path.insert(0, sys.argv[2] + '/program'); "
     "from grader.commands import class_gradescope; "
@@ -124,7 +115,7 @@ def build_autograder(
     libraries = {name for question in questions for name in question.spec.uses}
     requirements = pinned_requirements(libraries)
     not_graded = ungraded_result(STOPPED_MESSAGE, LOG_ADVICE)
-    class_file = config.model_dump_json(include=_CLASS_FILE_KEYS, exclude_defaults=True)
+    class_file = config.model_dump_json(exclude=_KEYS_OF_NO_AUTOGRADER, exclude_defaults=True)
     texts = {
         **_scripts(),
         "not-graded.json": to_json_text(not_graded),
@@ -157,10 +148,11 @@ def _scripts() -> dict[str, str]:
 def _bank_files(questions: Iterable[Question]) -> dict[str, bytes]:
     from grader.bank.bank_files import question_files
 
-    files: dict[str, bytes] = {}
-    for question in questions:
-        files |= {f"bank/{name}": content for name, content in question_files(question).items()}
-    return files
+    return {
+        f"bank/{name}": content
+        for question in questions
+        for name, content in question_files(question).items()
+    }
 
 
 def _program_files() -> dict[str, bytes]:
@@ -215,7 +207,7 @@ def grade_submission(root: str, home: str, seconds: str = str(AUTOGRADER_SECONDS
         result = _grade_folder(Path(root) / "submission", Path(home))
     except DrillError as error:
         result = ungraded_result(error.message, error.hint or LOG_ADVICE)
-    except (OSError, TimeoutError) as error:
+    except OSError as error:  # TimeoutError is one
         result = ungraded_result(str(error) or type(error).__name__, LOG_ADVICE)
     finally:
         signal.alarm(0)
@@ -249,14 +241,12 @@ def _grade_folder(submission: Path, home: Path) -> JsonObject:
 
 def _ignored_names(folder: str, names: list[str]) -> set[str]:
     """Return the names of pipes, devices, and files that are larger than any answer."""
-    ignored = set[str]()
-    for name in names:
-        path = Path(folder) / name
-        if path.is_dir() or path.is_symlink():
-            continue
-        if not path.is_file() or path.stat().st_size > _MAX_FILE_SIZE:
-            ignored.add(name)
-    return ignored
+
+    def is_copied(path: Path) -> bool:
+        is_small_file = path.is_file() and path.stat().st_size <= _MAX_FILE_SIZE
+        return path.is_symlink() or path.is_dir() or is_small_file
+
+    return {name for name in names if not is_copied(Path(folder, name))}
 
 
 # The command.

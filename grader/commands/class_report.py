@@ -50,7 +50,12 @@ def report(
 
     require_page_path(html)
     if feedback:
-        _write_feedback(results, feedback, json=json and html is None, quiet=json)
+        students, changed = _write_feedback(results, feedback)
+        if json and html is None:
+            output.write_json(students=students, changed=changed)
+        elif not json:
+            files = format_count(changed, "file")
+            output.write(f"{format_count(students, 'student')}, {files} written in {feedback}")
         if html is None:
             return
     findings = report_class(results, html=html)
@@ -63,8 +68,8 @@ def report(
         output.show_page(class_blocks(findings, str(results)), paged=True)
 
 
-def _write_feedback(folder: Path, feedback: Path, *, json: bool, quiet: bool) -> None:
-    """Write a page for each student, and show how many unless the command is quiet."""
+def _write_feedback(folder: Path, feedback: Path) -> tuple[int, int]:
+    """Write a page for each student; return the numbers of students and of changed files."""
     from grader.classroom.hand_ins import MAX_LISTED_FILES
     from grader.classroom.notices import hidden_check_notices
     from grader.classroom.results import ClassResults
@@ -77,11 +82,7 @@ def _write_feedback(folder: Path, feedback: Path, *, json: bool, quiet: bool) ->
     if others:
         names = join_words(others, MAX_LISTED_FILES)
         output.warn(f"{feedback}: pages of nobody in {folder}: {names}; remove what is old")
-    if json:
-        output.write_json(students=students, changed=changed)
-    elif not quiet:
-        files = format_count(changed, "file")
-        output.write(f"{format_count(students, 'student')}, {files} written in {feedback}")
+    return students, changed
 
 
 def export(
