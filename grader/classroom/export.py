@@ -231,10 +231,9 @@ def _tests(question: AssignedQuestion, entry: ClassEntry | None) -> Iterator[Jso
         return
     view = student_view(report, question.hidden)
     failing = failing_required_checks(view.report)
-    for number in question.parts:
-        if number > len(report.parts):
+    for number, part in enumerate(report.parts, 1):
+        if number not in question.parts:
             continue
-        part = report.parts[number - 1]
         is_failing = part.verdict not in {Verdict.PASS, Verdict.SKIPPED}
         has_feedback = is_failing and (not failing or failing[0].part == number)
         ideas: list[str] = []

@@ -357,10 +357,10 @@ def format_points(points: float) -> str:
 
 def class_summary(findings: ClassFindings) -> str:
     """Return the class in a sentence or two."""
-    passed = 0
-    for student in findings.students:
-        if {result.standing for result in student.results} == {AnswerStatus.PASSED}:
-            passed += 1
+    passed = sum(
+        all(result.standing is AnswerStatus.PASSED for result in student.results)
+        for student in findings.students
+    )
     summary = f"{format_count(len(findings.students), 'student')}, {passed} passed"
     if len(findings.questions) > 1:
         summary += " all questions"

@@ -100,6 +100,7 @@ class ClassResults(Closeable):
         If their seed was `drawn` by chance, the seed of earlier results is kept.
         """
         self.folder = folder
+        self._path = folder / GRADES_FILE
         self.gone: list[tuple[str, str]] = []  # students with questions that have no file now
         self._writes = write is not None
         with ExitStack() as opened:
@@ -112,40 +113,36 @@ class ClassResults(Closeable):
             self.class_settings = read_settings(folder)
             self._questions = {question.id: question for question in self.class_settings.questions}
             self._root = _storable(self.class_settings.submissions)
-            self._db = opened.enter_context(closing(self._open_database()))
-            self._require_own_tables()
+            self._db = self._open_database(opened)
             self._opened = opened.pop_all()
 
-    def _open_database(self) -> sqlite3.Connection:
-        path = self.folder / GRADES_FILE
+    def _open_database(self, opened: ExitStack) -> sqlite3.Connection:
+        """Open the database; it is created if it is missing, unless it is only read.
+
+        UsageError if it has other tables: a view, a trigger or a computed column of a stranger may
+        run forever.
+        """
+        path = self._path
         if path.is_symlink() or (path.exists() and not path.is_file()):
             raise UsageError(f"{path}: expected a file, found something else in its place")
-        mode = "rwc" if self._writes else "ro"
-        with _explain_database_errors(path):
+        uri = f"{path.absolute().as_uri()}?mode={'rwc' if self._writes else 'ro'}"
+        with self._explain_database_errors():
             # Statements that change anything begin a transaction; `with self._db` ends it.
-            return sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level="IMMEDIATE"
-            )
-
-    def _require_own_tables(self) -> None:
-        """Raise UsageError if the database has other tables, and create those that are missing.
-
-        A view, a trigger or a computed column of a stranger may run forever.
-        """
-        path = self.folder / GRADES_FILE
-        with _explain_database_errors(path):
+            db = sqlite3.connect(uri, uri=True, isolation_level="IMMEDIATE")
+            opened.enter_context(closing(db))
             with closing(sqlite3.connect(":memory:")) as empty:
                 empty.executescript(_SCHEMA)
                 own_objects = {*empty.execute(_OBJECTS)}
-            if not own_objects.issuperset(self._db.execute(_OBJECTS)):
+            if not own_objects.issuperset(db.execute(_OBJECTS)):
                 raise UsageError(
                     f"{path}: expected the tables of drill class grade, found others",
                     hint=_REPAIR,
                 )
             if self._writes:
-                self._db.execute("PRAGMA journal_mode = WAL")  # others may read meanwhile
-                self._db.execute("PRAGMA synchronous = FULL")  # a commit is on the disk
-                self._db.executescript(_SCHEMA)
+                db.execute("PRAGMA journal_mode = WAL")  # others may read meanwhile
+                db.execute("PRAGMA synchronous = FULL")  # a commit is on the disk
+                db.executescript(_SCHEMA)
+        return db
 
     def close(self) -> None:
         """Let another process write, and leave one plain file."""
@@ -166,7 +163,7 @@ class ClassResults(Closeable):
         """
         count = 0
         root = self._root
-        with _explain_database_errors(self.folder / GRADES_FILE), self._db as db:
+        with self._explain_database_errors(), self._db as db:
             before = self._answered_questions()
             db.execute("UPDATE grade SET place = -1 WHERE root = ?", [root])
             for hand_in, program in hand_ins:
@@ -226,7 +223,7 @@ class ClassResults(Closeable):
             report = None
             fault = f"its report cannot be kept ({type(error).__name__}: {error})"
         state = "fault" if fault or report is None else "graded"
-        with _explain_database_errors(self.folder / GRADES_FILE), self._db as db:
+        with self._explain_database_errors(), self._db as db:
             db.execute(
                 "UPDATE grade SET state = ?, said = ?, report = ?, graded_at = ? "
                 "WHERE key = ? AND state != 'graded'",
@@ -364,7 +361,7 @@ class ClassResults(Closeable):
             report: Report = _adapter(Report).validate_json(text)
         except ValueError as error:
             raise UsageError(
-                f"{self.folder / GRADES_FILE}: expected a report in it: {on_one_line(error)}"
+                f"{self._path}: expected a report in it: {on_one_line(error)}"
             ) from error
         return report
 
@@ -385,9 +382,23 @@ class ClassResults(Closeable):
         return min(100.0, days * policy.penalty)
 
     def _rows(self, sql: str, *values: object) -> Iterator[Any]:
-        with _explain_database_errors(self.folder / GRADES_FILE):
+        with self._explain_database_errors():
             for row in self._db.execute(sql, values):  # noqa: UP028 - stopping early closes nothing
                 yield row
+
+    @contextmanager
+    def _explain_database_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            text = f"{self._path}: the verdicts cannot be read or written: {error}"
+            hint = _REPAIR
+            name = getattr(error, "sqlite_errorname", "")
+            if not self._path.exists():
+                text = f"{self._path}: expected the verdicts of the class, found no such file"
+            elif name == "SQLITE_FULL" or name.startswith("SQLITE_IOERR"):
+                hint = "make room on the disk and start again: what was graded is kept"
+            raise UsageError(text, hint=hint) from error
 
     def equal_answers(
         self, question_id: str, digits: str
@@ -469,18 +480,3 @@ def _lock_folder(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def _explain_database_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        text = f"{path}: the verdicts cannot be read or written: {error}"
-        hint = _REPAIR
-        name = getattr(error, "sqlite_errorname", "")
-        if not path.exists():
-            text = f"{path}: expected the verdicts of the class, found no such file"
-        elif name == "SQLITE_FULL" or name.startswith("SQLITE_IOERR"):
-            hint = "make room on the disk and start again: what was graded is kept"
-        raise UsageError(text, hint=hint) from error
