@@ -110,7 +110,7 @@ class HandIns(Closeable):
         layout = detect_layout([file.path for file in self.files], self.names, name)
         if layout.name != "gradescope":
             return layout
-        path = f"{layout.base_folder}/{METADATA}" if layout.base_folder else METADATA
+        path = layout.base_folder + METADATA
         for file in self.files:
             if file.path == path:
                 if file.fault:

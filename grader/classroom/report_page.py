@@ -29,7 +29,6 @@ from grader.reports.grade import student_feedback_blocks
 from grader.reports.html import html_page
 from grader.reports.text_layout import escape_line
 
-_MAX_OFFERED_WORDS = 300  # in the list of the search field
 _MAX_WORDS_LENGTH = 4000  # of the words by which a student is found
 
 
@@ -56,6 +55,12 @@ box.hidden = false;
 """
 
 
+_FINDER_FIELD = (  # the script shows it
+    '<p id="find" hidden><label>Find students <input type="search" size="30" '
+    'placeholder="a name, fail, an idea, late"></label> <output></output></p>\n'
+)
+
+
 def class_page(
     findings: ClassFindings, entries: Iterable[ClassEntry], results: str
 ) -> Iterator[str]:
@@ -65,7 +70,7 @@ def class_page(
     """
 
     def body() -> Iterator[str]:
-        yield _finder(findings)
+        yield _FINDER_FIELD
         yield render_html(class_blocks(findings, results, None))
         yield "<h2>Students</h2>\n"
         students = {student.id: student for student in findings.students}
@@ -106,22 +111,6 @@ def _search_words(student: StudentSummary) -> Iterator[str]:
         for word in (*words, *result.ideas, result.group):
             if word:
                 yield f"{result.question}:{word}"
-
-
-def _finder(findings: ClassFindings) -> str:
-    """Return a field that finds students, with the words to choose from; the script shows it."""
-    words = dict.fromkeys(
-        word for student in findings.students for word in sorted(_search_words(student))
-    )
-    options = "".join(
-        f'<option value="{_escape_html(word)}"></option>'
-        for word in list(words)[:_MAX_OFFERED_WORDS]
-    )
-    return (
-        '<p id="find" hidden><label>Find students <input type="search" list="words" size="30" '
-        'placeholder="a name, fail, an idea, late"></label> <output></output></p>\n'
-        f'<datalist id="words">{options}</datalist>\n'
-    )
 
 
 def _student_blocks(student: StudentSummary, entries: Mapping[str, ClassEntry]) -> Blocks:

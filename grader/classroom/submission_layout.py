@@ -101,9 +101,8 @@ def normalize_name(text: str) -> str:
 def to_student_id(text: str) -> str:
     """Return the identity of a student for a name, or "" if the name cannot be one."""
     name = normalize_name(text)
-    if not 0 < len(name) <= MAX_STUDENT_LENGTH or name in {".", ".."}:
-        return ""
-    if has_control_characters(name) or "/" in name:
+    is_path = "/" in name or name in {".", ".."}
+    if is_path or len(name) > MAX_STUDENT_LENGTH or has_control_characters(name):
         return ""
     return name
 
@@ -137,23 +136,18 @@ def version_numbers(path: str) -> tuple[int, int]:
 
 
 def best_pattern(paths: Iterable[str], names: AnswerNames) -> str:
-    """Return the pattern that most files of a flat folder fit with the question in front, or "".
-
-    It ends with `{_}` if these files have several suffixes.
-    """
-    suffixes: dict[str, Counter[str]] = {}  # of the files, by the separator
+    """Return the pattern that most files of a flat folder fit with the question in front, or ""."""
+    separators = Counter[str]()  # after the question
     for path in paths:
         question, remainder = names.split_question_name(path)
         if question not in names.ids or "/" in path or file_suffix(remainder) not in names.suffixes:
             continue
         separator = path[len(question)]
         if separator != "." and not re.fullmatch(f"(?:{_COPY})?", remainder.rpartition(".")[0]):
-            suffixes.setdefault(separator, Counter())[file_suffix(path)] += 1
-    if not suffixes:
-        return ""
-    separator, counts = max(suffixes.items(), key=lambda item: item[1].total())
-    end = ".{_}" if len(counts) > 1 else next(iter(counts))
-    return f"{{question}}{separator}{{student}}{end}"
+            separators[separator] += 1
+    for separator, _ in separators.most_common(1):
+        return f"{{question}}{separator}{{student}}.{{_}}"
+    return ""
 
 
 def doubtful_students(students: Collection[str]) -> list[tuple[str, str]]:
@@ -255,7 +249,7 @@ class Layout(NamedTuple):
 
     name: str
     names: AnswerNames
-    base_folder: str = ""  # the folder in which all of it lies
+    base_folder: str = ""  # with a `/`: the folder in which all of it lies
     claims_by_folder: Mapping[str, Sequence[Claim]] = {}  # of an export of Gradescope
     # Why a file is no answer.
     mismatch_note: str = "its path does not name a student and a question of the class"
@@ -269,8 +263,7 @@ class Layout(NamedTuple):
 
         A file of a student that answers nothing has claims with the rank `NONE`.
         """
-        base = f"{self.base_folder}/" if self.base_folder else ""
-        match = _match_path(self.name, path.removeprefix(base))
+        match = _match_path(self.name, path.removeprefix(self.base_folder))
         if match is None:
             return []
         fields = defaultdict(str, match.groupdict(""))
@@ -411,7 +404,7 @@ def detect_layout(paths: Sequence[str], names: AnswerNames, name: str) -> Layout
     counts = outer.counts
     base = _common_folder(path for path in paths if "/" in path or file_suffix(path) in suffixes)
     if base:
-        inner = _Shapes([path.partition("/")[2] for path in answers], names)
+        inner = _Shapes([path.removeprefix(base) for path in answers], names)
         if not inner.counts or {*_PLATFORMS} & {*outer.counts}:
             base = ""
         elif name:
@@ -420,7 +413,7 @@ def detect_layout(paths: Sequence[str], names: AnswerNames, name: str) -> Layout
         elif len(inner.students) < 2 or outer.has_direct_answer:
             # A student alone could make folders for others.
             raise UsageError(
-                f"expected folders of several students, found {escape_line(base)} alone: "
+                f"expected folders of several students, found {escape_line(base[:-1])} alone: "
                 "is it one's?",
                 hint="--layout folders if it is; else give that folder as SUBMISSIONS",
             )
@@ -439,12 +432,10 @@ def detect_layout(paths: Sequence[str], names: AnswerNames, name: str) -> Layout
 
 
 def _common_folder(paths: Iterable[str]) -> str:
-    """Return the folder in which all files lie, or "" if they lie in several or in a zip file."""
-    folders = set[str]()
-    for path in paths:
-        folder, _, below = path.partition("/")
-        folders.add("" if not below or file_suffix(folder) == ARCHIVE else folder)
-    return folders.pop() if len(folders) == 1 else ""
+    """Return the folder in which all files lie, with a `/`, or "" if there is no such folder."""
+    folders = {path.rpartition("/")[0] and path.partition("/")[0] for path in paths}
+    folder = folders.pop() if len(folders) == 1 else ""
+    return f"{folder}/" if folder and file_suffix(folder) != ARCHIVE else ""
 
 
 class _Shapes:

@@ -50,29 +50,23 @@ _ZIP_ERRORS = (
 )  # fmt: skip
 
 
-class ZippedContent(NamedTuple):
+class ZippedContent:
     """Content from a zip file, compressed in a temporary file.
 
     The temporary file has no name, so it disappears even if the program is killed. Compressed, many
     zip files full of zeros cannot fill the disk.
     """
 
-    file: IO[bytes]
-    start: int
-    size: int
-
-    @classmethod
-    def store_content(cls, content: bytes, file: IO[bytes]) -> ZippedContent:
+    def __init__(self, content: bytes, file: IO[bytes]) -> None:
         """Append content to the temporary file."""
-        packed = zlib.compress(content, 1)
-        start = file.seek(0, os.SEEK_END)
-        file.write(packed)
-        return cls(file, start, len(packed))
+        self._file = file
+        self._start = file.seek(0, os.SEEK_END)
+        self._size = file.write(zlib.compress(content, 1))
 
     def content(self) -> bytes:
         """Return the content."""
-        self.file.seek(self.start)
-        return zlib.decompress(self.file.read(self.size))
+        self._file.seek(self._start)
+        return zlib.decompress(self._file.read(self._size))
 
 
 class SubmittedFile(NamedTuple):
@@ -229,8 +223,7 @@ class SubmittedFiles(Closeable):
     ) -> list[SubmittedFile]:
         """Return an entry of a zip file; it is unpacked only if it may be an answer."""
         is_metadata = depth == 0 and file.name == METADATA
-        has_suffix = file.suffix in {*self._suffixes, ARCHIVE}
-        if file.fault or not (is_metadata or has_suffix):
+        if file.fault or not (is_metadata or file.suffix in {*self._suffixes, ARCHIVE}):
             return [file]
         try:
             # zipfile reads no more bytes than this size.
@@ -244,8 +237,7 @@ class SubmittedFiles(Closeable):
                 content = opened.read(info)
             if file.suffix == ARCHIVE:
                 return self._unpack(io.BytesIO(content), file, depth + 1)
-            location = ZippedContent.store_content(content, self._temporary)
-            return [file._replace(location=location)]
+            return [file._replace(location=ZippedContent(content, self._temporary))]
         except Exception as error:  # noqa: BLE001 - one file must not stop a class
             return [file.with_error(error)]
 

@@ -385,7 +385,7 @@ def test_the_command_suggests_the_pattern_of_a_flat_folder(tmp_path: Path) -> No
     tree(tmp_path / "in", {"deviations_ann.py": REFERENCE, "ledger_bo.py": REFERENCE})
     with pytest.raises(NothingHandedIn) as refused:
         graded(tmp_path, questions=("deviations", "ledger"))
-    assert refused.value.hint == "--pattern '{question}_{student}.py' fits these names"
+    assert refused.value.hint == "--pattern '{question}_{student}.{_}' fits these names"
 
 
 def test_one_pattern_fits_a_flat_folder_of_programs_notebooks_and_answers(tmp_path: Path) -> None:
