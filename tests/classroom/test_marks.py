@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -90,6 +91,17 @@ def test_each_started_day_costs_the_penalty(
     assert same.points == 10
 
 
+def test_without_a_deadline_no_penalty_is_shown_or_taken(tmp_path: Path) -> None:
+    folder = kept(tmp_path, replace(LATE, deadline=""), entry("cy", of(10)))
+    with ClassResults(folder) as results:
+        findings = class_findings(results.class_settings, results.counting_entries())
+        page = "".join(class_page(findings, results.counting_entries(), str(folder)))
+    for text in (render_text(tuple(class_blocks(findings, str(folder)))), page):
+        assert "file of a student for a question counts. Seed 7" in text
+        assert "loses" not in text
+    assert findings.students[0].points == 10
+
+
 def test_points_after_a_penalty_are_rounded_up_and_explained(tmp_path: Path) -> None:
     (one,) = counting(kept(tmp_path, LATE, entry("cy", of(5), at="2026-11-22T00:00:00+00:00")))
     assert (one.points, one.note) == (4, "2 days late: 20 % less of 5 points")
@@ -133,8 +145,8 @@ def test_points_by_hand_are_in_all_outputs(tmp_path: Path) -> None:
     with ClassResults(folder) as results:
         entries = list(results.counting_entries())
         found = class_findings(results.class_settings, entries)
-        csv = "".join(export(results, "csv")).splitlines()
-        wide = "".join(export(results, "csv", wide=True)).splitlines()
+        rows = list(csv.DictReader(export(results, "csv")))
+        wide_rows = list(csv.DictReader(export(results, "csv", wide=True)))
         lines = [json.loads(line) for line in "".join(export(results, "jsonl")).splitlines()]
         tests: Any = json.loads("".join(export(results, "gradescope", student="cy")))
         page = "".join(class_page(found, entries, str(folder)))
@@ -147,9 +159,9 @@ def test_points_by_hand_are_in_all_outputs(tmp_path: Path) -> None:
     assert "8 pass, late" in shown
     assert "loses 10 % for each day begun" in shown
     assert [one.points for one in found.students] == [7, 8 + 3 * SUM.weight]
-    assert "points by hand: said it well" in csv[1]
-    assert ",7," in csv[1]
-    assert ",15.5," in wide[2]
+    assert [row["points"] for row in rows] == ["7", "8", "3"]
+    assert rows[0]["note"] == "points by hand: said it well"
+    assert [row["total"] for row in wide_rows] == ["7", "15.5"]
     assert [one["points"] for one in lines] == [7, 8, 3]
     assert lines[2]["note"] == "points by hand: on paper"
     assert tests["score"] == 15.5

@@ -203,6 +203,21 @@ def test_impossible_arguments_are_errors(
         graded(tmp_path, **changes)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"pattern": "{question}.py"}, "expected the fields"),
+        ({"layout": "blackboard"}, "layout: expected files"),
+        ({"layout": "files", "pattern": "{student}.py"}, "--layout or --pattern, found both"),
+    ],
+)
+def test_a_bad_layout_or_pattern_is_reported_before_a_missing_folder(
+    tmp_path: Path, options: dict[str, str], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        graded(tmp_path, submissions=tmp_path / "nowhere", **options)
+
+
 def test_results_lie_outside_of_submissions_and_a_refusal_writes_nothing(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for folder, said in ((tmp_path / "in", "--out"), (tmp_path / "none", "none")):
