@@ -1,4 +1,4 @@
-"""The file class.yaml: what a class is asked, and the settings that all its grades share."""
+"""The file class.yaml: the questions of a class, and the settings that all its grades share."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAX_QUESTIONS = 100
 
 
 class ClassQuestion(StrictModel):
-    """A question of a class; its id alone where nothing else is said of it."""
+    """A question of a class. The file may have its id alone if it has no other key."""
 
     id: str = yaml_key("ID, or BANK/ID where two banks hold it.", min_length=1, max_length=200)
     parts: list[int | str] = yaml_key(
@@ -44,7 +44,7 @@ class ClassQuestion(StrictModel):
 
 
 class LateKeys(StrictModel):
-    """What coming late costs."""
+    """Penalty for late submissions."""
 
     penalty: float = yaml_key(
         "Percent of the points for each day begun after the deadline.", ge=0, le=100
@@ -61,7 +61,7 @@ class LateKeys(StrictModel):
 
 
 class ClassFile(StrictModel):
-    """A class: its questions, and what all of its grades share."""
+    """Content of a class.yaml."""
 
     format: Literal[1] = yaml_key("The version of the format: 1.")
     title: str = yaml_key("What pages call the class.", "", max_length=200)
@@ -113,7 +113,7 @@ class ClassFile(StrictModel):
 
 
 def class_schema() -> str:
-    """Return the JSON Schema of a class.yaml, by which editors complete and check it."""
+    """Return the JSON Schema of a class.yaml, for editors that complete and check it."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     schema |= ClassFile.model_json_schema()
     return json.dumps(schema, indent=2) + "\n"
@@ -136,7 +136,7 @@ def parse_class_file(path: Path) -> tuple[ClassFile, Document]:
 
 
 def class_file_errors(config: ClassFile) -> Iterator[SpecError]:
-    """Give the errors of a class.yaml that no type finds."""
+    """Give the errors of a class.yaml that its types do not show."""
     yield from _time_errors(config)
     if config.late and not config.deadline:
         yield ("late",), "expected a deadline with it, found none"
@@ -172,7 +172,7 @@ def _time_errors(config: ClassFile) -> Iterator[SpecError]:
 def class_question_errors(
     number: int, asked: ClassQuestion, question: Question
 ) -> Iterator[SpecError]:
-    """Give an error for each part, check or case of a class.yaml that its question lacks."""
+    """Give an error for each part, check or case that a question does not have."""
     part_numbers = question.spec.part_numbers
     for i, part in enumerate(asked.parts):
         if str(part) not in part_numbers:
@@ -188,7 +188,7 @@ def class_question_errors(
 def assign_question(
     asked: ClassQuestion, question: Question, *, shares_points: bool
 ) -> AssignedQuestion:
-    """Return a question as a class is asked it."""
+    """Return a question with the parts, weight and hidden checks that a class chose."""
     spec = question.spec
     numbers = {spec.part_numbers[str(part)] for part in asked.parts}
     numbers = numbers or {*spec.part_numbers.values()}

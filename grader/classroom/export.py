@@ -1,10 +1,12 @@
 r"""Write the counting entries of a class for other programs.
 
-If the grader is at fault there are no points in any format: that is no zero.  No text of a student
-is executed.  In tables an apostrophe stands before everything that a spreadsheet takes for a
-formula: =, +, -, @, a tab or a carriage return at the beginning of a cell, also of a cell that
-begins only for a program with another separator (source: the page "CSV Injection" of OWASP).
-Gradescope receives plain text (docs/specs.md of gradescope/autograder_samples, commit af5dee4).
+After a fault of the grader the points are left out in every format, because 0 would be a mark.
+
+No text of a student is executed.  In tables an apostrophe is put before everything that a
+spreadsheet takes for a formula: =, +, -, @, a tab or a carriage return at the beginning of a cell.
+A program with another separator may see more beginnings of cells; these get an apostrophe too
+(source: the page "CSV Injection" of OWASP).  Gradescope receives plain text (docs/specs.md of
+gradescope/autograder_samples, commit af5dee4).
 """
 
 from __future__ import annotations
@@ -41,8 +43,7 @@ def export(
 ) -> Iterator[str]:
     """Give the counting entries of a class, or of one student, in pieces of text.
 
-    The format is csv (`wide`: a row for each student), jsonl, or gradescope, which is for one
-    student.
+    The format is csv (with `wide`, a row for each student), jsonl, or gradescope (one student).
     """
     students = results.all_students()
     if student is None and format == "gradescope":
@@ -80,11 +81,11 @@ def to_json_text(content: object) -> str:
 
 # Tables.
 
-# An apostrophe is included, so that a student's can be told from one of ours. The last four are the
-# wide forms of East Asian keyboards.
+# An apostrophe is in the list to tell a student's from one of ours. The last four characters are
+# the wide forms of East Asian keyboards.
 _FORMULA_STARTS = "=+\\-@\t\r'\uff1d\uff0b\uff0d\uff20"
 _BEFORE_FORMULA = re.compile(rf"(^[ \u00a0]*|[,;|\t\r\n\"][ \u00a0]*)(?=[{_FORMULA_STARTS}])")
-_MAX_CELL_LENGTH = 40 * LINE_LIMIT  # half of what a spreadsheet accepts
+_MAX_CELL_LENGTH = 40 * LINE_LIMIT  # half of the limit of spreadsheets
 
 
 def csv_rows(table: Iterable[Sequence[CsvCell]]) -> Iterator[str]:
@@ -245,7 +246,7 @@ def _tests(question: AssignedQuestion, entry: ClassEntry | None) -> Iterator[Jso
 
 
 def _part_output(number: int, part: PartResult, view: StudentView, *, has_feedback: bool) -> str:
-    """Return the text on a part; the feedback on the whole report stands at one part only."""
+    """Return the text on a part. Only one part has the feedback on the whole report."""
     output = ""
     if part.verdict is Verdict.PASS:
         output = "It passes."

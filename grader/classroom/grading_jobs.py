@@ -61,8 +61,8 @@ class GradingJob:
 
 # In the process that grades.
 
-# Sessions that wait for the next program, since jobs are sorted by question: one for each thread,
-# of which Dask may have several.
+# Sessions that wait for the next program, since jobs are sorted by question: one for each thread.
+# A worker of Dask may have several threads.
 _idle: list[tuple[AssignedQuestion, GradingSession]] = []
 
 
@@ -93,7 +93,7 @@ def grade_one(job: GradingJob) -> ProgramGrade:
 
 def _take_session(job: GradingJob) -> GradingSession:
     """Return the idle session if it fits the job, or else a new one."""
-    with suppress(IndexError):  # none is idle
+    with suppress(IndexError):  # every session is busy
         assigned, session = _idle.pop()
         sets = len(session.question.spec.given) or 1
         if assigned == job.question and job.seed % sets == session.question.number_set:
@@ -130,10 +130,10 @@ def _without_points(report: Report) -> Report:
 
 
 def with_equal_points(question: Question) -> Question:
-    """Return a question whose checks have equal points if the author gave none to those of a part.
+    """Return a question in which each part without points of checks shares its points equally.
 
-    Points are integers: the first checks have one more if they do not divide. A part with more
-    checks than points is worth all or nothing.
+    Points are integers: the first checks have one more if the points do not divide. A part with
+    more checks than points is worth all or nothing.
     """
     parts = []
     for part in question.spec.parts:
@@ -180,7 +180,7 @@ def library_versions(names: Iterable[str]) -> dict[str, str]:
     versions = {"python": platform.python_version(), "drill": __version__}
     for name in names:
         with suppress(metadata.PackageNotFoundError):
-            versions[name] = versions.get(name) or metadata.version(name)
+            versions.setdefault(name, metadata.version(name))
     return {name: versions.get(name, "none") for name in names}
 
 
@@ -353,7 +353,7 @@ def _end_with_parent() -> None:
 
 
 class DaskPool:
-    """The workers of a Dask cluster, also those that come or go while a class is graded."""
+    """The workers of a Dask cluster. Workers may come and go while a class is graded."""
 
     def __init__(self, address: str, files: Mapping[str, Mapping[str, bytes]]) -> None:
         """Connect to a scheduler; workers receive the files of each question, by its id."""
@@ -378,7 +378,7 @@ class DaskPool:
 
     @property
     def size(self) -> int:
-        """Threads of all workers; 1 if there is none yet: a job then waits for the first."""
+        """Number of threads of all workers; 1 if there is no worker yet: the first job waits."""
         if self._closed:
             return 0
         with suppress(Exception):  # the error shows when a job is submitted

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -57,7 +58,7 @@ class ClaimedFile(NamedTuple):
 
 
 class HandIns(Closeable):
-    """The files of a class. Iterating gives those that are answers, with their programs."""
+    """The files of a class. Iterating once gives the answers among them, with their programs."""
 
     def __init__(
         self,
@@ -80,11 +81,11 @@ class HandIns(Closeable):
         if layout and layout not in LAYOUTS:
             raise UsageError(f"layout: expected {', '.join(LAYOUTS)}, found {layout}")
         self.names = names
-        self.unused: list[tuple[str, str]] = []  # files that are no answer, and why
+        self.unused: list[tuple[str, str]] = []  # files that do not count, and why
         self.students_without_file: list[str] = []  # once for each question without an answer
         self.joined: dict[str, list[str]] = {}  # files that a program imports, by its path
         self.recognized: dict[str, str] = {}  # questions of files with another name, by path
-        self.students: set[str] = set()  # those who have an answer, right or wrong
+        self.students: set[str] = set()  # students who have an answer, right or wrong
         self._skips_errors = skips_errors
         self._questions = {question.id: question for question in questions}
         self._expected_names = {  # names of the functions or answers that each asks for
@@ -92,7 +93,8 @@ class HandIns(Closeable):
             for name, asked in self._questions.items()
         }
         self._reasons: dict[str, str] = {}  # why a file is not used, by path; "" if it is
-        self._modules: dict[tuple[str, str], dict[str, SubmittedFile]] = {}  # by student and folder
+        # Files that a program may import: by student and folder, then by name.
+        self._modules = defaultdict[tuple[str, str], dict[str, SubmittedFile]](dict)
         described = PatternLayout(pattern, names) if pattern else None
         self._submitted = SubmittedFiles(root, names.suffixes)
         self.empty = self._submitted.empty_folders
@@ -119,10 +121,10 @@ class HandIns(Closeable):
         return layout
 
     def __iter__(self) -> Iterator[tuple[HandIn, SubmittedProgram]]:
-        """Give every file that is a student's answer, with its program, the last one last.
+        """Give every file that is a student's answer, with its program, the latest one last.
 
-        If there is no program in it, the hand-in has a `fault` (the student's) or is `unread` (the
-        grader's fault), and the program is empty.
+        A hand-in without a program has a `fault` (the student's) or is `unread` (the grader's
+        fault), and the program is empty.
         """
         self._reasons = {file.path: self._reason_by_path(file) for file in self.files}
         for claimed in self._claimed_files().values():
@@ -145,8 +147,8 @@ class HandIns(Closeable):
         self.unused[:] = [(path, reason) for path, reason in self._reasons.items() if reason]
 
     def _claimed_files(self) -> dict[tuple[str, str], list[ClaimedFile]]:
-        """Return the files with a claim, by student and question, and note why others have none."""
-        claimed: dict[tuple[str, str], list[ClaimedFile]] = {}
+        """Return the files with a claim, by student and question; note why others have none."""
+        claimed = defaultdict[tuple[str, str], list[ClaimedFile]](list)
         for file in self.files:
             claims = [] if file.is_stray else self._claims(file)
             if claims and self._reasons[file.path] and _name_no_question(claims):
@@ -154,11 +156,10 @@ class HandIns(Closeable):
             for claim in claims:
                 if claim.at is None:
                     claim = claim._replace(at=file.changed_at)
-                key = (claim.student, claim.question)
-                claimed.setdefault(key, []).append(ClaimedFile(claim, file))
+                claimed[claim.student, claim.question].append(ClaimedFile(claim, file))
                 if file.suffix == ".py" and not file.fault:
-                    modules = self._modules.setdefault((claim.student, file.folder), {})
-                    modules[file.name.rpartition(".")[0]] = file
+                    name = file.name.rpartition(".")[0]
+                    self._modules[claim.student, file.folder][name] = file
                 if claim.rank[0] < UNFIT:
                     self.students.add(claim.student)
                 if claim.rank[0] != NONE and not file.fault:
@@ -184,7 +185,7 @@ class HandIns(Closeable):
         answers: list[tuple[HandIn, SubmittedProgram]] = []
         imported_paths = set[str]()
         for claim, file in (usable or likely)[-MAX_STUDENT_FILES:]:
-            modules = self._modules.get((claim.student, file.folder), {})
+            modules = self._modules[claim.student, file.folder]
             try:
                 hand_in, program = self._read_hand_in(file, claim, modules)
             except OSError as error:  # of this machine: no fault of the student
@@ -195,7 +196,7 @@ class HandIns(Closeable):
             imported_paths |= {modules[name].path for name in program.modules}
         for path in imported_paths:
             self._reasons[path] = ""
-        # A file that another program imports is no answer by itself.
+        # A file that another program imports does not count as an answer.
         separate = [answer for answer in answers if answer[0].path not in imported_paths]
         is_recognized = likely[0].claim.rank >= (ANY, UNKNOWN_DEPTH)
         for hand_in, program in separate or answers:
@@ -206,7 +207,7 @@ class HandIns(Closeable):
             yield hand_in, program
 
     def _missing_answer(self, likely: list[ClaimedFile]) -> tuple[HandIn, SubmittedProgram]:
-        """Return a hand-in with a fault, which the likeliest of the files explains."""
+        """Return a hand-in without a program, whose fault is that of the likeliest file."""
         student, question, rank = likely[0].claim[:3]
         suffixes = self.names.suffixes_for(question)
 
@@ -309,14 +310,14 @@ class HandIns(Closeable):
         return f"{advice}: rename it {' or '.join(suggested[:MAX_LISTED_FILES])}"
 
     def _reason_by_path(self, file: SubmittedFile) -> str:
-        """Return why a file is no answer; empty if its suffix already tells that it is none."""
+        """Return why a file does not count; empty if its suffix shows that it is something else."""
         if file.fault:
             return file.fault
         could_answer = file.suffix in self.names.suffixes and not is_markdown(file.path)
         return self.layout.mismatch_note if could_answer else ""
 
     def describe_unassigned(self) -> str:
-        """Return a sentence on the files that are no student's answer; empty if there are none."""
+        """Return a sentence on the files that do not count; empty if every file counts."""
         if not self.unused:
             return ""
         files = (f"{escape_line(path, 200)} ({reason})" for path, reason in self.unused)
@@ -329,7 +330,7 @@ def _name_no_question(claims: list[Claim]) -> bool:
 
 
 def _time_order(entry: ClaimedFile) -> tuple[object, ...]:
-    """Return a sort key: the last file has the latest time, is highest up, has the largest number.
+    """Return a sort key. Last comes the latest file, then the highest up, then the largest number.
 
     The number of a version (`_v2`) comes before that of a copy (` (1)`), and a plain name is first.
     """
@@ -365,7 +366,7 @@ def _to_utf8(source: bytes) -> bytes:
 def _imported_modules(
     program: bytes, files: Mapping[str, SubmittedFile], modules: dict[str, bytes]
 ) -> dict[str, bytes]:
-    """Add the files that a program imports, and those that these import, to the modules."""
+    """Add the files that a program imports to the modules, and the files that they import."""
     for statement in _IMPORT.finditer(program.removeprefix(codecs.BOM_UTF8)):
         for word in re.findall(rb"(?:^|,)[ \t]*(\w+)", statement[1] or statement[2]):
             name = word.decode()

@@ -21,7 +21,7 @@ _PYTHON_MAGICS = frozenset(
 def notebook_code(content: bytes, *, skip: bool = False) -> bytes:
     """Return the code cells of a notebook, each below a line with its number.
 
-    Lines of IPython become comments, so that the others keep their numbers. With `skip`, a cell
+    Lines of IPython become comments, and the other lines keep their numbers. With `skip`, a cell
     that raises does not stop the next ones.
     """
     if content.count(b"[") + content.count(b"{") > MAX_NOTEBOOK_VALUES:

@@ -1,6 +1,6 @@
 """`overrides.csv` in a folder of results: points that a teacher gives by hand.
 
-The file is read with the grades and never written, so that grading again keeps the points.
+The file is read with the grades and never written, and grading again keeps the points.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ClassFileError(UsageError):
 def read_overrides(
     folder: Path, settings: ClassSettings, students: Collection[str]
 ) -> dict[tuple[str, str], Override]:
-    """Return points by hand, by student and question; none if there is no such file."""
+    """Return points by hand, by student and question; nothing if the file does not exist."""
     path = folder / OVERRIDES
     overrides = dict[tuple[str, str], Override]()
     if not path.exists():
@@ -65,9 +65,10 @@ def read_overrides(
 
 
 def _rows(path: Path, problems: list[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Give each row by column, with the number of its last line, but no empty row.
+    """Give each row by column, with the number of its last line. Empty rows are left out.
 
-    Rows of another length, and the point from which on the file is no CSV, join the problems.
+    A row of another length joins the problems, and so does the line that is not valid CSV, which
+    ends the reading.
     """
     text = _read_text(path)
     first_line = text.partition("\n")[0]

@@ -2,7 +2,7 @@
 
 A student holds an idea if the report asserts it: alone or together with another idea, it gives
 exactly the student's results.  An idea that fits only a part is counted separately.  The starter
-contains its ideas by design, so whoever hands it in unchanged counts for none.
+contains its ideas by design, so a student who hands it in unchanged holds none.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import groupby
@@ -132,7 +132,13 @@ class ClassFindings:
     mean: float | None  # points of the students who are graded completely
     median: float | None
     scores: Mapping[str, int]  # number of these students, by their share of all points
-    aside: tuple[tuple[str, str], ...] = ()  # files that are no student's answer, and why
+    aside: tuple[tuple[str, str], ...] = ()  # files that do not count, and why
+
+
+def by_student(entries: Iterable[ClassEntry]) -> Iterator[tuple[str, dict[str, ClassEntry]]]:
+    """Give each student with their entries by question; the entries are sorted by student."""
+    for student, group in groupby(entries, key=lambda entry: entry.hand_in.student):
+        yield student, {entry.question.id: entry for entry in group}
 
 
 def class_findings(settings: ClassSettings, entries: Iterable[ClassEntry]) -> ClassFindings:
@@ -140,8 +146,7 @@ def class_findings(settings: ClassSettings, entries: Iterable[ClassEntry]) -> Cl
     questions = [QuestionFindings(question) for question in settings.questions]
     seen_files = set[tuple[str, str]]()  # handle of a group, sha256
     students = []
-    for student_id, group in groupby(entries, key=lambda entry: entry.hand_in.student):
-        by_question = {entry.question.id: entry for entry in group}
+    for student_id, by_question in by_student(entries):
         hand_ins = [entry.hand_in for entry in by_question.values()]
         student = StudentSummary(
             id=student_id,
@@ -181,10 +186,7 @@ def _count_by_share(points: Sequence[float], max_points: float) -> dict[str, int
     """Return the number of students for each tenth of the maximum points."""
     if not points:
         return {}
-    tenths = Counter[int]()
-    for earned in points:
-        tenth = int(10 * earned / max_points + 1e-9) if max_points else 0
-        tenths[min(10, tenth)] += 1
+    tenths = Counter(min(10, int(10 * earned / (max_points or 1) + 1e-9)) for earned in points)
     labels = [*(f"{tenth * 10} to {tenth * 10 + 10} %" for tenth in range(10)), "100 %"]
     return {label: tenths[tenth] for tenth, label in enumerate(labels)}
 
@@ -222,7 +224,7 @@ def certain_ideas(report: Report) -> tuple[str, ...]:
 def _add_result(
     entry: ClassEntry | None, findings: QuestionFindings, seen_files: set[tuple[str, str]]
 ) -> StudentResult:
-    """Return the result of a student, and add its status, ideas and group to the question's."""
+    """Return the result of a student, and add its status, ideas and group to the findings."""
     question = findings.question
     status = answer_status(entry) if entry else AnswerStatus.MISSING
     findings.standings[status] += 1
@@ -356,7 +358,7 @@ def format_points(points: float) -> str:
 
 
 def class_summary(findings: ClassFindings) -> str:
-    """Return the class in a sentence or two."""
+    """Return one or two sentences on the class: students, passes, mean and median."""
     passed = sum(
         all(result.standing is AnswerStatus.PASSED for result in student.results)
         for student in findings.students
@@ -414,7 +416,7 @@ def _reason_keys(result: StudentResult) -> set[str]:
 
 
 def class_blocks(findings: ClassFindings, results: str, max_students: int | None = 8) -> Blocks:
-    """Give the page of a class, which names at most so many students of a group."""
+    """Give the page of a class, with at most `max_students` names in a list."""
     yield Heading(findings.terms.title or "A class", level=1)
     yield Paragraph(class_summary(findings))
     yield Paragraph(_settings_text(findings.terms))
@@ -493,7 +495,7 @@ def result_text(result: StudentResult, *, shows_cause: bool) -> str:
 
 
 def _question_blocks(findings: QuestionFindings, results: str, max_students: int | None) -> Blocks:
-    """Give the findings on a question, naming at most so many students of each kind."""
+    """Give the findings on a question, with at most `max_students` names in a list."""
     yield Heading(findings.question.title, name=findings.question.id)
     yield _bars({str(status): count for status, count in findings.standings.items() if count})
     yield BlankLine()

@@ -1,19 +1,19 @@
 """The report of a class as an HTML page.
 
 The page stands alone: it fetches nothing, and its policy lets one script run, which finds students.
-Every text in it goes through the renderers of blocks, so that it is shown as text only.
+Every text in it goes through the renderers of blocks, which show it as text only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
-from itertools import groupby
 
 from grader.classroom.report import (
     MAX_NAME_LENGTH,
     ClassFindings,
     StudentSummary,
+    by_student,
     class_blocks,
     result_text,
 )
@@ -29,7 +29,7 @@ from grader.reports.grade import student_feedback_blocks
 from grader.reports.html import html_page
 from grader.reports.text_layout import escape_line
 
-_MAX_WORDS_LENGTH = 4000  # of the words by which a student is found
+_MAX_WORDS_LENGTH = 4000  # of the search words of a student
 
 
 # A student is shown if every typed word is among their words; without scripts all are shown.
@@ -74,15 +74,15 @@ def class_page(
         yield render_html(class_blocks(findings, results, None))
         yield "<h2>Students</h2>\n"
         students = {student.id: student for student in findings.students}
-        for student_id, group in groupby(entries, key=lambda entry: entry.hand_in.student):
+        for student_id, by_question in by_student(entries):
             student = students.get(student_id)
             if student is not None:  # else the submission came since
-                yield from _student_details(student, group)
+                yield from _student_details(student, by_question)
 
     return html_page(findings.terms.title or "A class", body(), FINDER)
 
 
-def _student_details(student: StudentSummary, entries: Iterable[ClassEntry]) -> Iterator[str]:
+def _student_details(student: StudentSummary, entries: Mapping[str, ClassEntry]) -> Iterator[str]:
     """Give everything about a student as an element that opens."""
     name = f"{student.id} ({student.name})" if student.name else student.id
     words = _escape_html(
@@ -91,8 +91,7 @@ def _student_details(student: StudentSummary, entries: Iterable[ClassEntry]) -> 
     shown_id = _escape_html(student.id, MAX_NAME_LENGTH)
     attributes = f'data-id="{shown_id}" data-words="{words}"'
     yield f"<details {attributes}><summary>{_escape_html(name)}</summary>\n"
-    by_question = {entry.question.id: entry for entry in entries}
-    yield render_html(_student_blocks(student, by_question))
+    yield render_html(_student_blocks(student, entries))
     yield "</details>\n"
 
 
@@ -101,7 +100,7 @@ def _escape_html(text: str, max_length: int = 2 * MAX_NAME_LENGTH) -> str:
 
 
 def _search_words(student: StudentSummary) -> Iterator[str]:
-    """Give the words by which a student is found: QUESTION:VERDICT, QUESTION:IDEA, late."""
+    """Give the search words of a student, such as QUESTION:VERDICT and QUESTION:late."""
     for result in student.results:
         words = [result.verdict.replace(" ", "-")]
         if result.late:

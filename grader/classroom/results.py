@@ -1,11 +1,11 @@
 """The folder of results: `class.json` with the settings, and `grades.sqlite` with one table.
 
 A row is a file that a student handed in for a question, with its program and grade.  A verdict is
-committed before it is shown, so that nothing is lost if the command is killed at any moment.  Rows
-are never removed, so that nothing is graded twice.
+committed before it is shown: nothing is lost if the command is killed.  Rows are never removed:
+nothing is graded twice.
 
-Others may write to the folder, too: a name in it that can be guessed may have become a link to a
-file of the user.
+Other users may write to the folder, too: they may have put a link to a file of the user in the
+place of a file with a known name.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class ClassResults(Closeable):
     def __init__(
         self, folder: Path, *, write: ClassSettings | None = None, drawn: bool = False
     ) -> None:
-        """Open a folder of results; to write in it, settings are needed, and it may be new.
+        """Open a folder of results. With settings it is opened for writing, and it may be new.
 
         If their seed was `drawn` by chance, the seed of earlier results is kept.
         """
@@ -158,7 +158,7 @@ class ClassResults(Closeable):
     ) -> int:
         """Store all submissions or, on an error, none; return their number.
 
-        Submissions of other students elsewhere stay. `unused` are files that are no answers; they
+        Submissions of other students elsewhere stay. `unused` are the files that do not count; they
         are read after the submissions.
         """
         count = 0
@@ -207,7 +207,7 @@ class ClassResults(Closeable):
         )
 
     def _answered_questions(self) -> set[tuple[str, str]]:
-        """Return the students with a submission, each with a question."""
+        """Return each student and question with a submission."""
         return {*self._rows("SELECT DISTINCT student, question FROM grade WHERE place >= 0")}
 
     def store_grade(self, grade: ProgramGrade, at: str) -> None:
@@ -233,7 +233,7 @@ class ClassResults(Closeable):
     # Reading.
 
     def unassigned_files(self) -> list[tuple[str, str]]:
-        """Return the files that are no student's answer, each with the reason."""
+        """Return the files that do not count, each with the reason."""
         return list(self._rows("SELECT path, why FROM aside ORDER BY rowid"))
 
     def count_other_students(self) -> int:
@@ -265,7 +265,7 @@ class ClassResults(Closeable):
         return self._entries(condition, self._root)
 
     def all_entries(self) -> Iterator[ClassEntry]:
-        """Give each current file, by student, the last one of each question last."""
+        """Give each current file, sorted by student, question and time."""
         return self._entries("1", order="student COLLATE NOCASE, student, question, at, place")
 
     def counting_entries(self) -> Iterator[ClassEntry]:
@@ -292,7 +292,7 @@ class ClassResults(Closeable):
             yield ClassEntry(self._questions[question_id], hand_in, override=override)
 
     def _counting_entry(self, files: list[ClassEntry]) -> ClassEntry:
-        """Return the entry that counts of a student's files for a question, the last one last."""
+        """Return the entry that counts, from the files of one student and question in order."""
         files = files[::-1]
         in_time = [entry for entry in files if entry.late_penalty_percent < 100]
         files = in_time or files
@@ -453,7 +453,7 @@ def read_settings(folder: Path) -> ClassSettings:
 
 
 def _storable(value: Any) -> Any:  # noqa: ANN401 - of a column
-    """Return a value for the table: the name of a file may hold bytes that are no text."""
+    """Return a value for the table, with escapes for bytes of file names that are not text."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     return value

@@ -1,11 +1,12 @@
 """Feedback to each student on their answers, as a Markdown and an HTML file.
 
 If a class hides checks and cases, the feedback leaves out everything about them: names, inputs,
-numbers, sentences, counts that include them, ideas that rest on them alone, and whatever cannot be
-told apart from them.  One process runs all cases, so that a program can keep the inputs of a hidden
-case and show them if an open check fails.  For this reason the feedback also leaves out everything
-that a program chooses: its output, texts and lines of exceptions, values and the number of wrong
-ones, measurements, explanations.
+numbers, sentences, counts that include them, and ideas that rest on them alone.
+
+One process runs all cases.  A program could keep the inputs of a hidden case and show them when an
+open check fails.  For this reason the feedback also leaves out everything that a program chooses:
+its output, texts and lines of exceptions, values, the number of wrong values, measurements and
+explanations.
 
 The name, file and exceptions of a student are shown as text only.
 """
@@ -18,12 +19,11 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
 from grader.bank.bank_files import read_regular_file, write_atomically
-from grader.classroom.report import class_findings, format_points
+from grader.classroom.report import by_student, class_findings, format_points
 from grader.classroom.results import ClassResults
 from grader.model.classroom import AssignedQuestion, ClassEntry, ClassSettings, HandIn
 from grader.model.errors import UsageError
@@ -51,7 +51,7 @@ from grader.reports.html import html_page
 from grader.reports.json import without_expected_values
 from grader.reports.sentences import failing_required_checks, smallest_case
 
-# What is hidden.
+# Hidden checks and cases.
 
 _FAILS = "it does not pass"
 
@@ -64,7 +64,7 @@ class StudentView(NamedTuple):
     has_omissions: bool = False  # something that is known about the mistake is not shown
 
     def feedback_blocks(self) -> Sequence[Block]:
-        """Return the feedback."""
+        """Return the blocks of the feedback."""
         return student_feedback_blocks(
             self.report, complete=not (self.has_omissions or self.parts_failed_by_hidden_checks)
         )
@@ -112,7 +112,7 @@ def _hidden_names(report: Report, hidden: Collection[str]) -> frozenset[str]:
 
 
 class _HiddenNameFilter:
-    """Removes everything that speaks of some hidden names."""
+    """Removes everything that mentions hidden names."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names
@@ -124,7 +124,7 @@ class _HiddenNameFilter:
         return "" if self._pattern.search(text) else text
 
     def visible_check(self, check: CheckResult) -> CheckResult:
-        """Return a check without hidden cases, in words that no program chooses."""
+        """Return a check without hidden cases, and without texts that a program can choose."""
         case = smallest_case(check)
         failing = self._visible(check.failing)
         bare = replace(
@@ -159,7 +159,7 @@ class _HiddenNameFilter:
     def visible_ideas(
         self, matches: Collection[IdeaMatch], failing_cases: int
     ) -> Iterator[IdeaMatch]:
-        """Give the ideas that rest on open checks and cases, with counts of these only."""
+        """Give the ideas that rest on open checks and cases, with counts of open cases only."""
         for match in matches:
             checks = self._visible(match.checks)
             cases = self._visible(match.seen)
@@ -317,11 +317,9 @@ def write_feedback(results: ClassResults, folder: Path) -> tuple[int, int, list[
     students = 0
     changed = 0
     others = {path.name for path in folder.iterdir() if path.suffix in {".md", ".html"}}
-    for student, entries in groupby(
-        results.counting_entries(), key=lambda entry: entry.hand_in.student
-    ):
+    for student, by_question in by_student(results.counting_entries()):
         students += 1
-        blocks = feedback(results.class_settings, list(entries))
+        blocks = feedback(results.class_settings, list(by_question.values()))
         for suffix, text in ((".md", render_markdown(blocks)), (".html", to_html(blocks))):
             path = folder / f"{student_file_stem(student)}{suffix}"
             others.discard(path.name)
@@ -339,8 +337,8 @@ def _write_if_changed(path: Path, content: bytes) -> bool:
 
 
 _MAX_STEM_LENGTH = 60
-# A name that every file system has, and that is no other student's: a name that is not safe gets a
-# hash at its end, and no name with such an end counts as safe.
+# A name that every file system allows. An unsafe name gets a hash at its end, and a name with such
+# an end counts as unsafe: two students never have the same file.
 _SAFE_STEM = re.compile(
     r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))(?!.*-[0-9a-f]{16}$)"
     r"[a-z0-9](?:[a-z0-9._-]{,58}[a-z0-9_])?"

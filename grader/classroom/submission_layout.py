@@ -1,12 +1,12 @@
-"""Read from a path whose file it is and which question it answers.
+"""Read from a path the student of a file, and the question that it answers.
 
-Names that a student chooses never decide whose a file is: only the part of a path that the
-instructor or the learning platform wrote does.
+Only the part of a path that the instructor or the learning platform wrote decides which student a
+file belongs to, and never a name that a student chose.
 
 Canvas: `lib/content_zipper.rb` of instructure/canvas-lms.  Moodle: `downloader.php` in
 `mod/assign/classes` of moodle/moodle.  Gradescope: the folders and `submission_metadata.yml` of
-"Export Submissions".  Canvas and Moodle give every file the time of the export, so that the time of
-the submission is unknown.
+"Export Submissions".  Canvas and Moodle give every file the time of the export: the time of the
+submission is unknown.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from grader.reports.text_layout import escape_line
 ARCHIVE = ".zip"
 PROGRAMS = (".py", ".ipynb")
 TEXT = ".txt"  # of answers, if a question asks for text
-_MARKDOWN = (".md", ".markdown")  # an answer in text, if there is no `.txt`
+_MARKDOWN = (".md", ".markdown")  # answers in text, unless there is a `.txt`
 METADATA = "submission_metadata.yml"  # of Gradescope
 MAX_STUDENT_LENGTH = 200  # characters of a student's identity
 PATTERN_FIELDS = ("student", "question", "at", "name", "email", "_")
-# How certainly a file is the answer: by its name; as the only one; as a zip file that cannot be
-# read; no, by its type; no, by its name.
+# How certainly a file is the answer: yes by its name; yes as the only one; perhaps, as a zip file
+# that cannot be read; no by its type; no by its name.
 EXACT, ANY, BROKEN, UNFIT, NONE = range(5)
 _COPY = r"(?: ?\([0-9]{1,3}\)|-[0-9]{1,3})+"  # what browsers and Canvas add to a name
 _VERSION = re.compile(r"(?: ?\([0-9]{1,3}\)|[ _-](?:v[0-9]{1,3}|final|copy|new))$", re.IGNORECASE)
-# Windows hides the suffix of a name, so that people add another; browsers add one to notebooks.
+# Windows hides the suffix of a name, and people add another; browsers add one to notebooks.
 _DOUBLE_SUFFIX = re.compile(r"(\.(?:py|ipynb|txt))\.(?:txt|json)$", re.IGNORECASE)
 # Words in the name of a file next to the answer.
 _ASIDE = re.compile(r"\b(?:tests?|utils?|helpers?|old|backup|bak|original|starter|draft|notes)\b")
@@ -52,9 +52,9 @@ LAYOUTS = {  # with an example of each
     "canvas": "an export of Canvas",
 }
 _PLATFORMS = ("gradescope", "moodle", "canvas")
-# The forms of a path; `own` is the part that the student made.  Canvas removes from names whatever
-# looks like `_12_`; the first two numbers are those of the person and the file, as Canvas itself
-# reads them when grades come back.  A team of Moodle has no number.
+# The forms of a path; `own` is the part that the student made.  Canvas removes from names all that
+# looks like `_12_`; the first two numbers are the person's and the file's, as Canvas itself reads
+# them when grades come back.  A team of Moodle has no number.
 _FORMS = {
     "files": (_ZIP, r"(?P<student>[^/]+?)(?P<end>(?:\.(?i:py|ipynb|txt))?\.[^./]+)"),
     "folders": (
@@ -70,7 +70,7 @@ _FORMS = {
 
 
 class Claim(NamedTuple):
-    """Statement of a path on whose a file is, and which question it answers."""
+    """Statement of a path: the student of a file, and the question that it answers."""
 
     student: str
     question: str = ""
@@ -82,7 +82,7 @@ class Claim(NamedTuple):
 
 
 def has_control_characters(text: str) -> bool:
-    """Return True if a name has characters that act instead of being seen."""
+    """Return True if a name has characters that act on a terminal and are not seen."""
     return not text.isprintable() and any(
         char in _BIDI or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in text
     )
@@ -99,7 +99,7 @@ def normalize_name(text: str) -> str:
 
 
 def to_student_id(text: str) -> str:
-    """Return the identity of a student for a name, or "" if the name cannot be one."""
+    """Return the identity that a name gives a student, or "" if the name cannot be used."""
     name = normalize_name(text)
     is_path = "/" in name or name in {".", ".."}
     if is_path or len(name) > MAX_STUDENT_LENGTH or has_control_characters(name):
@@ -108,7 +108,7 @@ def to_student_id(text: str) -> str:
 
 
 def file_suffix(name: str) -> str:
-    """Return the suffix of a name: `.py`, also of `a.py.txt`; `.txt` of Markdown."""
+    """Return the suffix of a name: `.py` for `a.py.txt` too, and `.txt` for Markdown."""
     file_name = _DOUBLE_SUFFIX.sub(r"\1", name.rpartition("/")[2])
     stem, dot, end = file_name.rpartition(".")
     if not stem:
@@ -151,16 +151,16 @@ def best_pattern(paths: Iterable[str], names: AnswerNames) -> str:
 
 
 def doubtful_students(students: Collection[str]) -> list[tuple[str, str]]:
-    """Return pairs of students of whom the second may be the first, with a version in the name.
+    """Return pairs of students who may be one: the second name is the first with a version.
 
-    `ann (1)` and `ann_v2` may be files of `ann`, if each file of a flat folder is a student's.
+    In a flat folder, `ann (1)` and `ann_v2` may be files of `ann`.
     """
     pairs = ((_VERSION.sub("", student), student) for student in students)
     return [(first, second) for first, second in pairs if first != second and first in students]
 
 
 class AnswerNames:
-    """The questions that a class is asked, and how their answers may be named.
+    """The questions of a class, and the names that their answers may have.
 
     A file that is named after another question of the banks in use answers none of them.
     """
@@ -168,7 +168,7 @@ class AnswerNames:
     def __init__(
         self, ids: Iterable[str], texts: Collection[str] = (), others: Iterable[str] = ()
     ) -> None:
-        """Take the questions of the class, those answered by text, and all others of the banks."""
+        """Take the ids of the class, the ids answered by text, and all other ids of the banks."""
         self.ids = tuple(dict.fromkeys(ids))
         self.texts = frozenset(texts)
         self.suffixes = (*PROGRAMS, TEXT) if self.texts else PROGRAMS  # of possible answers
@@ -181,7 +181,7 @@ class AnswerNames:
         return (TEXT,) if question in self.texts else PROGRAMS
 
     def split_question_name(self, name: str) -> tuple[str, str]:
-        """Return the question with which a name begins, "" if none, and the rest of the name."""
+        """Return the question at the beginning of a name, or "", and the rest of the name."""
         loose = _loose_name(name)
         for start, question in self._questions_by_name.items():
             remainder = loose[len(start) :]
@@ -232,7 +232,7 @@ class AnswerNames:
         return [(question, (ANY, depth)) for question in fitting] or no_answer
 
     def _question_of_folders(self, folders: Sequence[str]) -> str:
-        """Return the question after which the innermost such folder is named, or ""."""
+        """Return the question that gives the innermost folder its name, or ""."""
         for folder in reversed(folders):
             question = self.split_question_name(folder)[0]
             if question:
@@ -251,7 +251,7 @@ class Layout(NamedTuple):
     names: AnswerNames
     base_folder: str = ""  # with a `/`: the folder in which all of it lies
     claims_by_folder: Mapping[str, Sequence[Claim]] = {}  # of an export of Gradescope
-    # Why a file is no answer.
+    # Why a file does not count.
     mismatch_note: str = "its path does not name a student and a question of the class"
 
     @property
@@ -259,9 +259,9 @@ class Layout(NamedTuple):
         return LAYOUTS[self.name]
 
     def claims(self, path: str) -> list[Claim]:
-        """Return whose a file is and what it may answer.
+        """Return the claims of a file: its student, and each question that it may answer.
 
-        A file of a student that answers nothing has claims with the rank `NONE`.
+        If it answers no question, its claims have the rank `NONE`.
         """
         match = _match_path(self.name, path.removeprefix(self.base_folder))
         if match is None:
@@ -312,8 +312,8 @@ class PatternLayout:
     """A layout that an instructor describes: `{student}/{question}.py`.
 
     A field is any text without `/`. It ends at the first occurrence of the text after it, even if
-    the rest then does not fit: a student may have chosen the rest, and must not decide by it whose
-    the file is.
+    the rest then does not fit: a student may have chosen the rest, and the rest must not decide
+    which student the file belongs to.
     """
 
     name = "pattern"
@@ -394,7 +394,7 @@ def _match_path(layout: str, path: str) -> re.Match[str] | None:
 
 
 def detect_layout(paths: Sequence[str], names: AnswerNames, name: str) -> Layout:
-    """Return the layout that every answer fits, in the folder that holds all of them, if one does.
+    """Return the layout that every answer fits, and the folder that holds all of them, if any.
 
     UsageError if several layouts are possible and `name` chooses none.
     """
@@ -432,14 +432,14 @@ def detect_layout(paths: Sequence[str], names: AnswerNames, name: str) -> Layout
 
 
 def _common_folder(paths: Iterable[str]) -> str:
-    """Return the folder in which all files lie, with a `/`, or "" if there is no such folder."""
+    """Return the folder that holds all files, with a `/`, or "" if they lie in several."""
     folders = {path.rpartition("/")[0] and path.partition("/")[0] for path in paths}
     folder = folders.pop() if len(folders) == 1 else ""
     return f"{folder}/" if folder and file_suffix(folder) != ARCHIVE else ""
 
 
 class _Shapes:
-    """The layouts that possible answers have, by their number; "" for a zip file alone."""
+    """Counts of possible answers by layout ("" for a zip file alone), and their students."""
 
     def __init__(self, answers: Iterable[str], names: AnswerNames) -> None:
         self.counts = Counter[str]()
@@ -466,7 +466,7 @@ def _shape(path: str) -> str:
 
 
 def to_utc(text: str) -> str:
-    """Return a time as ISO 8601 in UTC, or "" if a text is none. Without a zone it is UTC."""
+    """Return a time as ISO 8601 in UTC, or "" for another text. Without a zone it is UTC."""
     with suppress(ValueError, OverflowError):
         moment = datetime.fromisoformat(text.strip().removesuffix(" UTC"))
         if not moment.tzinfo:
@@ -477,7 +477,7 @@ def to_utc(text: str) -> str:
 
 
 def read_submitters(content: bytes) -> dict[str, list[Claim]]:
-    """Read Gradescope's metadata: by folder, the students and the time of their submission.
+    """Read the metadata of Gradescope: the claims of the students of each folder, with the time.
 
     A student is identified by their number, or by their address if others have the same number.
     """

@@ -43,7 +43,7 @@ _SYSTEM_FILES = frozenset({"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini"
 _ENTRY_SIGNATURE = b"PK\x01\x02"  # of each entry in the list at the end of a zip file
 _ENCRYPTED_FLAG = 0x1
 _UTF8_FLAG = 0x800
-# What the module zipfile raises on a file that is no archive, or a damaged one.
+# Exceptions of the module zipfile for a damaged archive, or another file.
 _ZIP_ERRORS = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, OverflowError,
     OSError,
@@ -70,7 +70,7 @@ class ZippedContent:
 
 
 class SubmittedFile(NamedTuple):
-    """A file, or whatever is in its place."""
+    """A file of the submissions, or a link, a pipe or a damaged archive in its place."""
 
     path: str  # from the root, with `/`; the content of a zip file lies below its name
     changed_at: str = ""  # UTC, ISO 8601, by the instructor's file system or zip file
@@ -92,7 +92,7 @@ class SubmittedFile(NamedTuple):
         return file_suffix(self.path)
 
     def with_error(self, error: Exception) -> SubmittedFile:
-        """Return it with the reason why it cannot be read.
+        """Return the file with the reason why it cannot be read.
 
         A UsageError is a fault of the file, an OSError one of this machine. Anything else is a bug
         of the grader, which costs no points.
@@ -118,10 +118,10 @@ class SubmittedFile(NamedTuple):
 
 
 class SubmittedFiles(Closeable):
-    """The files of all submissions, by path."""
+    """Finds the files of all submissions."""
 
     def __init__(self, root: Path, suffixes: Collection[str]) -> None:
-        """Open a temporary file for the content of zip files that has one of the suffixes."""
+        """Open a temporary file, for those files in zip files that have one of the suffixes."""
         if not root.is_dir() and not root.is_file():
             actual = "something else" if root.exists() else "none"
             raise UsageError(f"{root}: expected a folder or a zip file, found {actual}")
@@ -129,7 +129,7 @@ class SubmittedFiles(Closeable):
         self._root = Path(os.path.realpath(root))
         self._suffixes = suffixes
         self._temporary = tempfile.TemporaryFile(prefix="drill-hand-ins-")  # noqa: SIM115 `close`
-        # What the zip file of one student may still hold.
+        # How much more the zip file of one student may hold.
         self._bytes_left = 0
         self._entries_left = 0
 
@@ -137,7 +137,7 @@ class SubmittedFiles(Closeable):
         self._temporary.close()
 
     def find_files(self) -> list[SubmittedFile]:
-        """Return all files, sorted by path; in zip files, only those with some suffixes."""
+        """Return all files, sorted by path. Zip files are unpacked."""
         try:
             files = self._files_in_folders() if self._root.is_dir() else self._unpack(self._root)
             return sorted(files, key=lambda file: file.path.split("/"))
@@ -165,7 +165,7 @@ class SubmittedFiles(Closeable):
                 yield from self._files_at(path, folders)
 
     def _files_at(self, path: Path, folders: list[Path]) -> list[SubmittedFile]:
-        """Return the file at a path, or those in a zip file; a folder joins the other folders."""
+        """Return the file at a path, or the files of a zip file; a folder joins `folders`."""
         file = SubmittedFile(path.relative_to(self._root).as_posix(), location=path)
         try:
             status = path.lstat()
@@ -192,8 +192,8 @@ class SubmittedFiles(Closeable):
         """Return the files in a zip file, and in the zip files in it.
 
         Depth 0 is the zip file of a whole class, without a parent. Depth 1 is that of a student,
-        and deeper ones lie in it. UsageError if it is no zip file, is damaged, or holds more than
-        an honest one; OSError if this machine cannot read it.
+        and deeper ones lie in it. UsageError if the file is damaged or not a zip file, or if it
+        holds more than an honest one; OSError if this machine cannot read it.
         """
         if depth > MAX_ARCHIVE_DEPTH:
             raise UsageError(
@@ -243,7 +243,7 @@ class SubmittedFiles(Closeable):
 
 
 def _entry_file(info: zipfile.ZipInfo, path: str, parent: SubmittedFile | None) -> SubmittedFile:
-    """Return the file of an entry, without its bytes, and with a fault if it is not read."""
+    """Return the file of an entry without its bytes, with a fault if it must not be unpacked."""
     if parent is None:
         file = SubmittedFile(path)
         with suppress(ValueError):  # a zip file does not know its own zone
@@ -294,7 +294,7 @@ def _is_ignored(name: str) -> bool:
 
 
 def _with_mode_fault(file: SubmittedFile, mode: int) -> SubmittedFile:
-    """Return a file with a fault if its path or mode (0: unknown) forbids reading it."""
+    """Return a file, with a fault if its path or its mode (0: unknown) forbids reading it."""
     kind = stat.S_IFMT(mode)
     if len(file.path) > MAX_PATH_LENGTH:
         fault = f"its path has more than {MAX_PATH_LENGTH} characters"

@@ -117,7 +117,7 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
 def read_class(
     ctx: Context, file: Path | None, ids: Sequence[str], level: str = ""
 ) -> tuple[ClassFile, list[Question]]:
-    """Return the settings and questions of a class, of its class.yaml or the command line.
+    """Return the settings and questions of a class, from its class.yaml or the command line.
 
     UsageError if both or neither name questions, or if there is an error in the file.
     """
@@ -166,7 +166,7 @@ def read_class(
 
 
 def _require_isolation(level: str) -> None:
-    """Raise UsageError if this machine refuses a submission less than the level asks for."""
+    """Raise UsageError if this machine reaches less than a level of isolation."""
     from grader.classroom.grading_jobs import LEVELS
     from grader.sandbox.client import WorkerClient
 
@@ -215,7 +215,7 @@ def _class_settings(
 def _require_all_questions(
     plan: ClassPlan, earlier: ClassSettings, settings: ClassSettings
 ) -> None:
-    """Raise UsageError if questions of the command line would replace more than they name."""
+    """Raise UsageError if `--question` would drop graded questions or a class.yaml."""
     if plan.file is not None:
         return
     if earlier.file:

@@ -75,13 +75,13 @@ if [ -z "$python" ]; then
 fi
 "$python" -m venv "$home/venv"
 "$home/venv/bin/pip" install --requirement "$home/requirements.txt"
-# What a submission is refused here, for whoever reads this log.
+# The walls of this machine, for readers of this log.
 PYTHONPATH=$home/program "$home/venv/bin/python" -P -m grader doctor --walls || true
 """
 RUN_SCRIPT = """\
 #!/bin/sh
-# Made by drill {version}. Gradescope runs it for every submission. Whatever happens, there is a
-# result: first one that says that nothing was graded, over which the grader writes its own.
+# Made by drill {version}. Gradescope runs it for every submission. There is always a result: the
+# first one says that nothing was graded, and the grader replaces it.
 root=${{DRILL_AUTOGRADER:-/autograder}}
 home=$root/source
 python=${{DRILL_PYTHON:-$home/venv/bin/python}}
