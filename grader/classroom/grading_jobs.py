@@ -201,7 +201,7 @@ def grade_all(
     threads = ThreadPoolExecutor(_MAX_THREADS, "", signal.pthread_sigmask, mask)
     try:
         while True:
-            free = max(0, JOBS_PER_PROCESS * max(1, pool.size) - len(running))
+            free = max(0, JOBS_PER_PROCESS * pool.size - len(running))
             running |= {
                 threads.submit(_grade_with_retries, job, pool) for job in islice(waiting, free)
             }
@@ -324,9 +324,7 @@ _SERVE = (
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
-    process.wait()
-    assert process.stdin is not None
-    process.stdin.close()
+    process.communicate()  # closes its standard input, and waits
 
 
 def serve(descriptor: int, folder: str) -> None:
@@ -381,10 +379,10 @@ class DaskPool:
         """Number of threads of all workers; 1 if there is no worker yet: the first job waits."""
         if self._closed:
             return 0
+        threads = 1
         with suppress(Exception):  # the error shows when a job is submitted
-            threads: int = sum(self._client.nthreads().values())
-            return max(1, threads)
-        return 1
+            threads = sum(self._client.nthreads().values())
+        return max(1, threads)
 
     def grade(self, job: GradingJob) -> ProgramGrade:
         """Grade one program on a worker; Dask itself retries if a worker ends."""

@@ -81,7 +81,6 @@ class HandIns(Closeable):
         if layout and layout not in LAYOUTS:
             raise UsageError(f"layout: expected {', '.join(LAYOUTS)}, found {layout}")
         self.names = names
-        self.unused: list[tuple[str, str]] = []  # files that do not count, and why
         self.students_without_file: list[str] = []  # once for each question without an answer
         self.joined: dict[str, list[str]] = {}  # files that a program imports, by its path
         self.recognized: dict[str, str] = {}  # questions of files with another name, by path
@@ -143,8 +142,12 @@ class HandIns(Closeable):
                 yield from self._answers(likely)
             elif best_rank[0] == UNFIT or likely[0].claim.student not in self.students:
                 yield self._missing_answer(likely)
-        # The list stays the same object: the results read it after the last hand-in.
-        self.unused[:] = [(path, reason) for path, reason in self._reasons.items() if reason]
+
+    def unused_files(self) -> Iterator[tuple[str, str]]:
+        """Give the files that do not count, each with the reason, after the iteration."""
+        for path, reason in self._reasons.items():
+            if reason:
+                yield path, reason
 
     def _claimed_files(self) -> dict[tuple[str, str], list[ClaimedFile]]:
         """Return the files with a claim, by student and question; note why others have none."""
@@ -318,11 +321,11 @@ class HandIns(Closeable):
 
     def describe_unassigned(self) -> str:
         """Return a sentence on the files that do not count; empty if every file counts."""
-        if not self.unused:
+        files = [f"{escape_line(path, 200)} ({reason})" for path, reason in self.unused_files()]
+        if not files:
             return ""
-        files = (f"{escape_line(path, 200)} ({reason})" for path, reason in self.unused)
         listed = join_words(files, MAX_LISTED_FILES)
-        return f"{format_count(len(self.unused), 'file')} not taken for an answer: {listed}"
+        return f"{format_count(len(files), 'file')} not taken for an answer: {listed}"
 
 
 def _name_no_question(claims: list[Claim]) -> bool:

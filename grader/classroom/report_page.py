@@ -126,7 +126,7 @@ def _student_blocks(student: StudentSummary, entries: Mapping[str, ClassEntry]) 
             entry.hand_in.path,
             f"in the group of equal answers {result.group}" if result.group else "",
         ]
-        yield Paragraph("; ".join(fact for fact in facts if fact))
+        yield Paragraph("; ".join(filter(None, facts)))
         if entry.note:
             yield Paragraph(entry.note, "Not graded:" if entry.points is None else "")
         report = entry.report

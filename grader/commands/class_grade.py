@@ -106,7 +106,7 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
         ) as hand_ins,
         ClassResults(plan.out, write=settings, drawn=is_drawn) as results,
     ):
-        count = results.store_hand_ins(hand_ins, hand_ins.unused)
+        count = results.store_hand_ins(hand_ins, hand_ins.unused_files())
         for notice in grading_notices(
             plan.submissions, hand_ins, results, earlier, questions, count
         ):

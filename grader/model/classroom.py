@@ -218,4 +218,4 @@ class ClassEntry:
         if self.report is not None:
             notes += [*self.report.unread, *self.report.stopped]
         notes += [self.same_time_note, self.adjustment_note]
-        return "; ".join(note for note in notes if note)
+        return "; ".join(filter(None, notes))

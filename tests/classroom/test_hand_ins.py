@@ -77,7 +77,7 @@ def test_pipes_devices_and_links_are_reported_and_never_opened(tmp_path: Path) -
     }  # fmt: skip
     with HandIns(root, AnswerNames(["mean"])) as submissions:
         list(submissions)
-        assert submissions.unused == [("dov", LINK)]
+        assert list(submissions.unused_files()) == [("dov", LINK)]
 
 
 def test_the_highest_version_is_last_among_files_of_one_time(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_names_with_control_characters_are_reported(tmp_path: Path) -> None:
             "ann", "علی‌رضا", "山田　太郎"
         ]  # fmt: skip
         said = "its name has characters that cannot be shown"
-        assert [why for path, why in submissions.unused if path[0] == "b"] == [said] * 2
+        assert [why for path, why in submissions.unused_files() if path[0] == "b"] == [said] * 2
 
 
 def test_a_read_error_of_this_machine_is_no_students_fault(
@@ -147,7 +147,7 @@ def test_a_read_error_of_this_machine_is_no_students_fault(
     monkeypatch.setattr(Path, "lstat", closed)
     with HandIns(tmp_path, AnswerNames(["mean"])) as submissions:
         assert [one.student for one, _ in submissions] == ["ann"]
-        assert submissions.unused == [
+        assert list(submissions.unused_files()) == [
             ("bo/mean.py", "cannot be read: Input/output error"),
             ("cem/mean.py", "cannot be read: Permission denied"),
         ]
@@ -168,7 +168,7 @@ def test_a_disk_error_in_a_zip_file_is_no_students_fault(
     monkeypatch.setattr(zipfile.ZipFile, "open", failing)
     with HandIns(tmp_path / "all.zip", AnswerNames(["mean"])) as submissions:
         assert [one.student for one, _ in submissions] == ["cem"]
-        assert {path for path, _ in submissions.unused} == {"ann/mean.py", "bo.zip"}
+        assert {path for path, _ in submissions.unused_files()} == {"ann/mean.py", "bo.zip"}
 
 
 def test_a_program_that_is_too_large_is_refused(tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def test_readable_files_count_before_unreadable_ones(tmp_path: Path) -> None:
     (tmp_path / "ann" / "mean (2).py").symlink_to(tmp_path / "ann/mean.py")
     with HandIns(tmp_path, AnswerNames(["mean"]), "folders") as submissions:
         assert [one.path for one, _ in submissions] == ["ann/mean.py"]
-        assert submissions.unused == [("ann/mean (2).py", LINK)]
+        assert list(submissions.unused_files()) == [("ann/mean (2).py", LINK)]
 
 
 def test_unread_entries_of_a_zip_file_are_reported(tmp_path: Path) -> None:
@@ -436,7 +436,7 @@ def test_imported_files_of_the_folder_come_with_a_program(tmp_path: Path) -> Non
     assert found["cy/mean.ipynb"]["shapes"] == b"caf\xe9 = 1"
     with HandIns(tmp_path, AnswerNames(["mean"])) as handed:
         before = {one.path: one.sha256 for one, _ in handed}
-        named = [path for path, _ in handed.unused]
+        named = [path for path, _ in handed.unused_files()]
     assert named == ["ann/deep/lost.py", "ann/notes.py", "ann/numpy.py", "ann/sys.py", "cy/sums.py"]
     (tmp_path / "ann/sums.py").write_text("total = 1")
     with HandIns(tmp_path, AnswerNames(["mean"])) as handed:
@@ -460,7 +460,7 @@ def test_an_imported_file_is_no_answer_by_itself(tmp_path: Path) -> None:
     )
     with HandIns(tmp_path, AnswerNames(["mean"])) as handed:
         found = {one.path: list(program.modules) for one, program in handed}
-        joined, unused = handed.joined, handed.unused
+        joined, unused = handed.joined, list(handed.unused_files())
     assert found == {
         "ann/main.py": ["utils", "zoo"], "bo/work.ipynb": ["utils", "one"],
         "cy/one.py": ["two", "one"], "cy/two.py": ["one", "two"],
@@ -532,7 +532,7 @@ def test_a_bug_of_the_grader_affects_one_student_and_costs_no_points(
         HandIns(tmp_path / "in", AnswerNames(["mean"])) as handed,
         ClassResults(results, write=TERMS) as kept,
     ):
-        assert kept.store_hand_ins(handed, handed.unused) == 4
+        assert kept.store_hand_ins(handed, handed.unused_files()) == 4
         assert len(list(kept.programs_to_grade(MEAN))) == 2
         entries = {one.hand_in.student: one for one in kept.settled_entries()}
     assert {name: one.points for name, one in entries.items()} == {"bo": None, "dee": None}

@@ -149,7 +149,7 @@ def test_the_most_likely_files_count_and_the_last_of_them_last(tmp_path: Path) -
             "submission_1/old/mean.py", "submission_1/mean.py", "submission_2/b9.py",
             "submission_2/b10.py",
         ]  # fmt: skip
-        assert [path for path, _ in handed_in.unused] == ["submission_1/helper.py"]
+        assert [path for path, _ in handed_in.unused_files()] == ["submission_1/helper.py"]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_copy_or_a_file_in_a_folder_is_as_likely_and_the_last_one_counts(
     os.utime(tmp_path / "ann/mean.py", (86_400, 86_400))
     with HandIns(tmp_path, AnswerNames(["mean"]), "folders") as handed_in:
         assert [one.path for one, _ in handed_in] == ["ann/mean.py", f"ann/{later}"]
-        assert [path for path, _ in handed_in.unused] == ["ann/mean_old.py"]
+        assert [path for path, _ in handed_in.unused_files()] == ["ann/mean_old.py"]
     os.utime(tmp_path / "ann/mean.py")
     os.utime(tmp_path / "ann" / later, (86_400, 86_400))
     assert [one.path for one in found(tmp_path, layout="folders")] == [
@@ -198,7 +198,10 @@ def test_a_file_of_a_wrong_type_is_reported_next_to_a_right_answer(tmp_path: Pat
             ("cy", "paper"): "expected a .txt file, found paper.ipynb", ("cy", "mean"): "",
             ("dov", "mean"): "", ("dov", "paper"): "",
         }  # fmt: skip
-        assert dict(handed_in.unused)["ann/paper.docx"] == "expected a .txt file, found paper.docx"
+        assert (
+            dict(handed_in.unused_files())["ann/paper.docx"]
+            == "expected a .txt file, found paper.docx"
+        )
         assert handed_in.students_without_file == ["ann to paper", "bo to mean", "cy to paper"]
 
 
@@ -406,7 +409,7 @@ def test_files_of_no_student_are_counted_and_named(tmp_path: Path) -> None:
     tree(tmp_path, {**files, "bo/mean.py": ""})
     with HandIns(tmp_path, AnswerNames(["mean"])) as handed_in:
         assert len(list(handed_in)) == 2
-        assert len(handed_in.unused) == 9
+        assert len(list(handed_in.unused_files())) == 9
         assert handed_in.describe_unassigned().startswith(
             "9 files not taken for an answer: ann/0.py (another file is"
         )
