@@ -42,7 +42,7 @@ from grader.reports.text_layout import escape_line
 from grader.sandbox import Closeable
 
 MAX_LISTED_FILES = 5  # files that a notice names
-# The rank of a file that is known by its functions: deeper than any path.
+# Added to the depth of a file that is known by its functions: deeper than any path.
 UNKNOWN_DEPTH = MAX_PATH_LENGTH
 # A function or class at the left margin, of a notebook too.
 _DEFINITION = re.compile(rb"(?:^|\\n|\")(?:def|class)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
@@ -132,15 +132,16 @@ class HandIns(Closeable):
                 candidates = [
                     entry
                     for entry in claimed
-                    if entry.claim.rank[0] < UNFIT and not self._is_starter(entry)
+                    if entry.claim.certainty < UNFIT and not self._is_starter(entry)
                 ]
             candidates = candidates or claimed
-            best_rank = min(entry.claim.rank for entry in candidates)
-            likely = [entry for entry in candidates if entry.claim.rank == best_rank]
+            best = min(map(_rank, candidates))
+            likely = [entry for entry in candidates if _rank(entry) == best]
             likely.sort(key=_time_order)
-            if best_rank[0] < UNFIT:
+            certainty = best[0]
+            if certainty < UNFIT:
                 yield from self._answers(likely)
-            elif best_rank[0] == UNFIT or likely[0].claim.student not in self.students:
+            elif certainty == UNFIT or likely[0].claim.student not in self.students:
                 yield self._missing_answer(likely)
 
     def unused_files(self) -> Iterator[tuple[str, str]]:
@@ -153,9 +154,17 @@ class HandIns(Closeable):
         """Return the files with a claim, by student and question; note why others have none."""
         claimed = defaultdict[tuple[str, str], list[ClaimedFile]](list)
         for file in self.files:
-            claims = [] if file.is_stray else self._claims(file)
-            if claims and self._reasons[file.path] and _name_no_question(claims):
-                self._reasons[file.path] = file.fault or self._rename_advice(file)
+            claims = [] if file.is_stray else self.layout.claims(file.path)
+            if claims and claims[0].certainty == NONE:
+                question = self._question_by_definitions(file)
+                if question:
+                    claims = [
+                        claim._replace(certainty=ANY, depth=UNKNOWN_DEPTH + claim.depth)
+                        for claim in claims
+                        if claim.question == question
+                    ]
+                elif self._reasons[file.path]:
+                    self._reasons[file.path] = file.fault or self._rename_advice(file)
             for claim in claims:
                 if claim.at is None:
                     claim = claim._replace(at=file.changed_at)
@@ -163,24 +172,11 @@ class HandIns(Closeable):
                 if file.suffix == ".py" and not file.fault:
                     name = file.name.rpartition(".")[0]
                     self._modules[claim.student, file.folder][name] = file
-                if claim.rank[0] < UNFIT:
+                if claim.certainty < UNFIT:
                     self.students.add(claim.student)
-                if claim.rank[0] != NONE and not file.fault:
+                if claim.certainty != NONE and not file.fault:
                     self._reasons[file.path] = "another file is more likely the answer"
         return claimed
-
-    def _claims(self, file: SubmittedFile) -> list[Claim]:
-        """Return the claims of a file, by its path or else by the functions that it defines."""
-        claims = self.layout.claims(file.path)
-        if not claims or not _name_no_question(claims):
-            return claims
-        question = self._question_by_definitions(file)
-        return [
-            claim._replace(rank=(ANY, UNKNOWN_DEPTH + claim.rank[1]))
-            if claim.question == question
-            else claim
-            for claim in claims
-        ]
 
     def _answers(self, likely: list[ClaimedFile]) -> Iterator[tuple[HandIn, SubmittedProgram]]:
         """Give the answers among the likely files of one student and question."""
@@ -201,7 +197,7 @@ class HandIns(Closeable):
             self._reasons[path] = ""
         # A file that another program imports does not count as an answer.
         separate = [answer for answer in answers if answer[0].path not in imported_paths]
-        is_recognized = likely[0].claim.rank >= (ANY, UNKNOWN_DEPTH)
+        is_recognized = likely[0].claim.depth >= UNKNOWN_DEPTH
         for hand_in, program in separate or answers:
             if is_recognized:
                 self.recognized[hand_in.path] = hand_in.question
@@ -211,7 +207,7 @@ class HandIns(Closeable):
 
     def _missing_answer(self, likely: list[ClaimedFile]) -> tuple[HandIn, SubmittedProgram]:
         """Return a hand-in without a program, whose fault is that of the likeliest file."""
-        student, question, rank = likely[0].claim[:3]
+        student, question, certainty = likely[0].claim[:3]
         suffixes = self.names.suffixes_for(question)
 
         def likelihood(entry: ClaimedFile) -> tuple[int, bool, str]:
@@ -221,10 +217,10 @@ class HandIns(Closeable):
 
         claim, file = max(likely, key=likelihood)
         fault = file.fault
-        if not fault and rank[0] != UNFIT and file.suffix in suffixes:
+        if not fault and certainty != UNFIT and file.suffix in suffixes:
             fault = self._rename_advice(file, question)
         fault = fault or f"expected a {' or '.join(suffixes)} file, found {file.name}"
-        if rank[0] == UNFIT:
+        if certainty == UNFIT:
             self._reasons[file.path] = fault
         if not file.is_unread:
             missing = f"{student} to {question}" if student in self.students else student
@@ -328,8 +324,8 @@ class HandIns(Closeable):
         return f"{format_count(len(files), 'file')} not taken for an answer: {listed}"
 
 
-def _name_no_question(claims: list[Claim]) -> bool:
-    return all(claim.rank[0] == NONE for claim in claims)
+def _rank(entry: ClaimedFile) -> tuple[int, int]:
+    return entry.claim.certainty, entry.claim.depth
 
 
 def _time_order(entry: ClaimedFile) -> tuple[object, ...]:

@@ -74,7 +74,8 @@ class Claim(NamedTuple):
 
     student: str
     question: str = ""
-    rank: tuple[int, int] = (EXACT, 0)  # certainty, and depth if uncertain; the smallest count
+    certainty: int = EXACT
+    depth: int = 0  # number of the student's folders and the file; 0 if it is certain
     at: str | None = None  # None: the time of the file
     name: str = ""
     email: str = ""
@@ -193,18 +194,17 @@ class AnswerNames:
         """Return the questions that a file with this suffix may answer."""
         return [question for question in self.ids if suffix in self.suffixes_for(question)]
 
-    def questions_answered(self, own: Sequence[str]) -> list[tuple[str, tuple[int, int]]]:
-        """Return the questions that a file may answer, each with the rank of the claim.
+    def questions_answered(self, own: Sequence[str]) -> tuple[Sequence[str], int]:
+        """Return the questions that a file may answer, and how certainly.
 
         `own` is the part of the file's path that the student made. If the file answers no question,
-        every question has the rank `NONE`.
+        all questions are returned, with `NONE`.
         """
         name = own[-1]
         suffix = file_suffix(name)
-        depth = len(own)
         if suffix == ARCHIVE:  # its content is unknown, because it cannot be read
-            return [(question, (BROKEN, depth)) for question in self.ids]
-        no_answer = [(question, (NONE, depth)) for question in self.ids]
+            return self.ids, BROKEN
+        no_answer = (self.ids, NONE)
         single_suffix = _DOUBLE_SUFFIX.sub(r"\1", name)
         stem = single_suffix.rpartition(".")[0] or single_suffix
         question, remainder = self.split_question_name(stem)
@@ -219,17 +219,17 @@ class AnswerNames:
         own_name = re.sub(_COPY + "$", "", stem).casefold()
         if not question and own_name == ("answers" if suffix == TEXT else "submission"):
             question = folder_question or (fitting[0] if len(fitting) == 1 else "")
-            certainty = EXACT if folder_question or depth == 1 else ANY
+            certainty = EXACT if folder_question or len(own) == 1 else ANY
         if is_markdown(name):
             certainty = ANY
         if question in fitting:
-            return [(question, (certainty, 0 if certainty == EXACT else depth))]
+            return [question], certainty
         if question in self.ids:
-            return [(question, (UNFIT, depth))]
+            return [question], UNFIT
         is_only = len(self.ids) == 1 or (len(fitting) == 1 and suffix in PROGRAMS)
         if question or is_markdown(name) or not (is_only or suffix == ".ipynb"):
             return no_answer
-        return [(question, (ANY, depth)) for question in fitting] or no_answer
+        return (fitting, ANY) if fitting else no_answer
 
     def _question_of_folders(self, folders: Sequence[str]) -> str:
         """Return the question that gives the innermost folder its name, or ""."""
@@ -261,7 +261,7 @@ class Layout(NamedTuple):
     def claims(self, path: str) -> list[Claim]:
         """Return the claims of a file: its student, and each question that it may answer.
 
-        If it answers no question, its claims have the rank `NONE`.
+        If it answers no question, its claims have the certainty `NONE`.
         """
         match = _match_path(self.name, path.removeprefix(self.base_folder))
         if match is None:
@@ -285,17 +285,16 @@ class Layout(NamedTuple):
             name=normalize_name(fields["name"]),
             late=bool(fields["late"]),
         )
-        answered = self.names.questions_answered(own.split("/"))
-        if suffix:
-            answered = [(question, rank) for question, rank in answered if rank[0] != NONE]
+        questions, certainty = self.names.questions_answered(own.split("/"))
+        if suffix and certainty == NONE:
+            return []
+        depth = 0 if certainty == EXACT else own.count("/") + 1
         claims = []
         for submitter in self.claims_by_folder.get(student) or [person]:
             student_id = to_student_id(submitter.student)
+            claim = submitter._replace(student=student_id, certainty=certainty, depth=depth)
             if student_id:
-                claims += [
-                    submitter._replace(student=student_id, question=question, rank=rank)
-                    for question, rank in answered
-                ]
+                claims += [claim._replace(question=question) for question in questions]
         return claims
 
     def _student(self, fields: Mapping[str, str]) -> str:
@@ -361,9 +360,9 @@ class PatternLayout:
         fitting = self._names.questions_for_suffix(file_suffix(path))
         claim = Claim(student, at=time, name=fields.get("name", ""), email=fields.get("email", ""))
         if not question:
-            return [claim._replace(question=name, rank=(ANY, 0)) for name in fitting]
+            return [claim._replace(question=name, certainty=ANY) for name in fitting]
         certainty = EXACT if question in fitting else UNFIT
-        return [claim._replace(question=question, rank=(certainty, 0))]
+        return [claim._replace(question=question, certainty=certainty)]
 
 
 def _pattern_form(pieces: Sequence[str], question: str) -> str:
@@ -448,11 +447,11 @@ class _Shapes:
         for path in answers:
             shape = _shape(path)
             claims = Layout(shape or "files", names).claims(path)
-            possible = [claim for claim in claims if claim.rank[0] < UNFIT]
+            possible = [claim for claim in claims if claim.certainty < UNFIT]
             if possible:
                 self.counts[shape] += 1
                 self.students |= {claim.student for claim in possible}
-                if path.count("/") == 1 and any(claim.rank[0] == EXACT for claim in possible):
+                if path.count("/") == 1 and any(claim.certainty == EXACT for claim in possible):
                     self.has_direct_answer = True
 
 

@@ -206,6 +206,13 @@ def test_zip_files_of_students_are_unpacked(tmp_path: Path) -> None:
         assert [one for _, one in programs(root)][:2] == [b"x = 1"] * 2
 
 
+def test_a_damaged_zip_file_is_not_graded_for_what_it_defines(tmp_path: Path) -> None:
+    tree(tmp_path, {"ann.zip": b"PK", "bo.py": "x = 1"})
+    with HandIns(tmp_path, AnswerNames(["mean"])) as submissions:
+        assert [hand_in.path for hand_in, _ in submissions] == ["ann.zip", "bo.py"]
+        assert submissions.recognized == {}
+
+
 def test_times_in_a_students_zip_file_are_ignored(tmp_path: Path) -> None:
     tree(tmp_path, {"ann.zip": packed((info("mean.py"), b""))})
     os.utime(tmp_path / "ann.zip", (86_400, 86_400))
