@@ -231,37 +231,36 @@ def _tests(question: AssignedQuestion, entry: ClassEntry | None) -> Iterator[Jso
         yield _test(question, question.id, part, output)
         return
     view = student_view(report, question.hidden)
-    failing = failing_required_checks(view.report)
     for number, part in enumerate(report.parts, 1):
-        if number not in question.parts:
-            continue
-        is_failing = part.verdict not in {Verdict.PASS, Verdict.SKIPPED}
-        has_feedback = is_failing and (not failing or failing[0].part == number)
-        ideas: list[str] = []
-        if has_feedback and not report.unchanged:
-            ideas = [idea.id for idea in view.report.misconceptions]
-        name = f"{question.id}, part {number}" if len(question.parts) > 1 else question.id
-        output = _part_output(number, part, view, has_feedback=has_feedback)
-        yield _test(question, name, part, output) | {"tags": ideas}
+        if number in question.parts:
+            name = f"{question.id}, part {number}" if len(question.parts) > 1 else question.id
+            output, ideas = _part_output(number, part, view)
+            yield _test(question, name, part, output) | {"tags": ideas}
 
 
-def _part_output(number: int, part: PartResult, view: StudentView, *, has_feedback: bool) -> str:
-    """Return the text on a part. Only one part has the feedback on the whole report."""
+def _part_output(number: int, part: PartResult, view: StudentView) -> tuple[str, list[str]]:
+    """Return the text on a part, and its ideas.
+
+    Only one part has the feedback on the whole report.
+    """
     output = ""
+    ideas: list[str] = []
+    failing = failing_required_checks(view.report)
     if part.verdict is Verdict.PASS:
         output = "It passes."
     elif part.verdict is Verdict.SKIPPED:
         output = "Not asked yet: a part before it does not pass."
-    elif has_feedback:
+    elif not failing or failing[0].part == number:
         output = render_text(view.feedback_blocks())
+        if not view.report.unchanged:
+            ideas = [idea.id for idea in view.report.misconceptions]
     else:
-        failing = failing_required_checks(view.report)
         names = [check.id for check in failing if check.part == number]
         if names:
             output = f"Fails: {', '.join(names)}.\n"
     if number in view.parts_failed_by_hidden_checks:
         output += HIDDEN_CHECK_NOTICE
-    return output.strip()
+    return output.strip(), ideas
 
 
 def _test(question: AssignedQuestion, name: str, part: PartResult, output: str) -> JsonObject:

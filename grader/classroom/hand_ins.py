@@ -138,7 +138,7 @@ class HandIns(Closeable):
             best = min(map(_rank, candidates))
             likely = [entry for entry in candidates if _rank(entry) == best]
             likely.sort(key=_time_order)
-            certainty = best[0]
+            certainty = likely[0].claim.certainty
             if certainty < UNFIT:
                 yield from self._answers(likely)
             elif certainty == UNFIT or likely[0].claim.student not in self.students:

@@ -205,6 +205,8 @@ NOT_GRADED_NOTICE = (
     "Not graded yet, and that is not your fault: the grader could not finish. It will try again."
 )
 HIDDEN_CHECK_NOTICE = "A hidden check does not pass."
+_LABELS = {"pass": "Passes:", "no answer": "No answer:"}  # by the verdict of an entry
+_PART_STATES = {Verdict.PASS: "passes", Verdict.SKIPPED: "not asked yet"}
 
 
 def feedback(settings: ClassSettings, entries: Sequence[ClassEntry]) -> Sequence[Block]:
@@ -240,7 +242,7 @@ def _answer_blocks(
         yield from _points_blocks(entry, max_points)
     if entry.late:
         yield Paragraph(_late_text(settings, hand_in), "Late:")
-    if hand_in.fault and hand_in.path:
+    if hand_in.fault:
         yield Paragraph(f"There is no answer in {hand_in.path}: {hand_in.fault}.")
     elif entry.report is not None:
         yield from _report_blocks(entry, entry.report, question.hidden)
@@ -254,12 +256,7 @@ def _points_blocks(entry: ClassEntry, max_points: str) -> Blocks:
         note = f": {override.note}" if override.note else ""
         yield Paragraph(f"{entry.points} {max_points}{note}", "By hand:")
         return
-    label = "Does not pass:"
-    if entry.hand_in.fault:
-        label = "No answer:"
-    elif entry.report is not None and entry.report.verdict is Verdict.PASS:
-        label = "Passes:"
-    yield Paragraph(f"{entry.points} {max_points}", label)
+    yield Paragraph(f"{entry.points} {max_points}", _LABELS.get(entry.verdict, "Does not pass:"))
     if entry.adjustment_note:
         yield Paragraph(f"{entry.adjustment_note}.")
 
@@ -283,19 +280,14 @@ def _report_blocks(entry: ClassEntry, report: Report, hidden: Collection[str]) -
         for number, part in enumerate(report.parts, 1):
             if part.of:
                 points = f"{part.points} of {format_count(part.of, 'point')}"
-                yield Item(f"Part {number} {_part_state(part.verdict)}: {points}")
+                state = _PART_STATES.get(part.verdict, "does not pass")
+                yield Item(f"Part {number} {state}: {points}")
     for number in view.parts_failed_by_hidden_checks:
         notice = HIDDEN_CHECK_NOTICE
         if has_parts:
             notice = f"{HIDDEN_CHECK_NOTICE[:-1]} in part {number}."
         yield Paragraph(notice)
     yield from view.feedback_blocks()
-
-
-def _part_state(verdict: Verdict) -> str:
-    if verdict is Verdict.PASS:
-        return "passes"
-    return "not asked yet" if verdict is Verdict.SKIPPED else "does not pass"
 
 
 def to_html(blocks: Sequence[Block]) -> str:

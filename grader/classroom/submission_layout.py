@@ -344,11 +344,8 @@ class PatternLayout:
         }
 
     def claims(self, path: str) -> list[Claim]:
-        matches: dict[str, re.Match[str]] = {}
-        for question, form in self._forms.items():
-            match = form.fullmatch(path)
-            if match:
-                matches[question] = match
+        tried = {question: form.fullmatch(path) for question, form in self._forms.items()}
+        matches = {question: match for question, match in tried.items() if match}
         if len({match["student"] for match in matches.values()}) != 1:  # nobody's, or of two people
             return []
         question = max(matches, key=len)

@@ -82,13 +82,9 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
             hint="results among submissions would be taken for submissions",
         )
     settings = _class_settings(plan, config, questions)
-    earlier = settings
-    if (plan.out / SETTINGS_FILE).exists():
-        earlier = read_settings(plan.out)
+    earlier = read_settings(plan.out) if (plan.out / SETTINGS_FILE).exists() else settings
     _require_all_questions(plan, earlier, settings)
-    layout = (config.layout, config.pattern)
-    if plan.layout or plan.pattern:
-        layout = (plan.layout, plan.pattern)
+    described = plan if plan.layout or plan.pattern else config
     names = AnswerNames(
         (question.id for question in questions),
         [question.id for question in questions if forms.form_of(question.spec).is_text],
@@ -100,7 +96,8 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
         HandIns(
             plan.submissions,
             names,
-            *layout,
+            layout=described.layout,
+            pattern=described.pattern,
             skips_errors=config.on_error == "skip",
             questions=questions,
         ) as hand_ins,

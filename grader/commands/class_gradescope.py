@@ -32,7 +32,6 @@ from grader.model.version import __version__
 if TYPE_CHECKING:
     from grader.classroom.export import JsonObject
     from grader.commands.context import Context
-    from grader.model.question import Question
 
 STUDENT_ID = "handed-in"  # the platform knows the student
 STOPPED_MESSAGE = "the grader was stopped before it was done, or could not be started"
@@ -101,6 +100,7 @@ def build_autograder(
     ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = None
 ) -> bytes:
     """Return the archive of an autograder for the questions of `read_class`."""
+    from grader.bank.bank_files import question_files
     from grader.classroom.export import to_json_text, ungraded_result
     from grader.commands.context import choose_seed
     from grader.commands.files import zip_files
@@ -114,17 +114,22 @@ def build_autograder(
     config = config.model_copy(update={"seed": seed, "questions": asked})
     libraries = {name for question in questions for name in question.spec.uses}
     requirements = pinned_requirements(libraries)
-    not_graded = ungraded_result(STOPPED_MESSAGE, LOG_ADVICE)
     class_file = config.model_dump_json(exclude=_KEYS_OF_NO_AUTOGRADER, exclude_defaults=True)
     texts = {
         **_scripts(),
-        "not-graded.json": to_json_text(not_graded),
+        "not-graded.json": to_json_text(ungraded_result(STOPPED_MESSAGE, LOG_ADVICE)),
         "class.yaml": class_file,  # JSON is YAML
         "requirements.txt": "".join(f"{line}\n" for line in requirements),
     }
     files = {name: text.encode() for name, text in texts.items()}
-    files |= _bank_files(questions)
-    files |= _program_files()
+    for question in questions:
+        for name, content in question_files(question).items():
+            files[f"bank/{name}"] = content
+    package = Path(grader.__file__).parent
+    for path in sorted(package.rglob("*")):
+        if path.is_file() and not {"__pycache__", "_bank"} & {*path.parts}:
+            name = path.relative_to(package).as_posix()
+            files[f"program/grader/{name}"] = path.read_bytes()
     return zip_files(files, {"setup.sh", "run_autograder"})
 
 
@@ -142,25 +147,6 @@ def _scripts() -> dict[str, str]:
     return {
         "setup.sh": SETUP_SCRIPT.format(**values),
         "run_autograder": RUN_SCRIPT.format(**values),
-    }
-
-
-def _bank_files(questions: Iterable[Question]) -> dict[str, bytes]:
-    from grader.bank.bank_files import question_files
-
-    return {
-        f"bank/{name}": content
-        for question in questions
-        for name, content in question_files(question).items()
-    }
-
-
-def _program_files() -> dict[str, bytes]:
-    package = Path(grader.__file__).parent
-    return {
-        f"program/grader/{path.relative_to(package).as_posix()}": path.read_bytes()
-        for path in sorted(package.rglob("*"))
-        if path.is_file() and not {"__pycache__", "_bank"} & {*path.parts}
     }
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from grader.classroom.report import ClassFindings
 
 
-def report_class(folder: Path, *, html: Path | None) -> ClassFindings:
+def report_class(folder: Path, *, html: Path | None = None) -> ClassFindings:
     """Return the findings of a class, and write them as a page if asked."""
     from grader.classroom.report import class_findings
     from grader.classroom.report_page import class_page

@@ -216,6 +216,7 @@ def test_the_findings_as_json(results: Path, capsys: pytest.CaptureFixture[str])
     assert app.run(["class", "report", str(results), "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert content["format"] == 1
+    assert report_class(results).mean == content["mean"]
     ideas = {one["id"]: one["students"] for one in content["questions"][0]["ideas"]}
     assert ideas == {"axis": ["ben"], "off-by-one": ["cem"]}
     assert [student["points"] for student in content["students"][:2]] == [10, 0]

@@ -212,7 +212,7 @@ def test_impossible_arguments_are_errors(
     ],
 )
 def test_a_bad_layout_or_pattern_is_reported_before_a_missing_folder(
-    tmp_path: Path, options: dict[str, str], message: str
+    tmp_path: Path, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
         graded(tmp_path, submissions=tmp_path / "nowhere", **options)
