@@ -334,10 +334,8 @@ def _time_order(entry: ClaimedFile) -> tuple[object, ...]:
     The number of a version (`_v2`) comes before that of a copy (` (1)`), and a plain name is first.
     """
     path = entry.file.path
-    name: list[str | int] = []
-    for number, piece in enumerate(re.split("([0-9]+)", path)):
-        is_number = number % 2 == 1
-        name.append(int(piece) if is_number else piece)
+    # Numbers of equal length, each after the smallest character: 9 comes before 10.
+    name = re.sub("[0-9]+", lambda number: f"\0{number[0]:0>40}", path)
     return entry.claim.at, -path.count("/"), *version_numbers(path), name
 
 

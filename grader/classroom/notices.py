@@ -7,7 +7,7 @@ from pathlib import Path
 
 from grader.classroom.hand_ins import MAX_LISTED_FILES, HandIns
 from grader.classroom.results import ClassResults
-from grader.classroom.submission_layout import Layout, best_pattern, doubtful_students
+from grader.classroom.submission_layout import best_pattern, doubtful_students
 from grader.model.classroom import ClassSettings
 from grader.model.errors import UsageError
 from grader.model.number_format import format_count, join_words
@@ -54,15 +54,14 @@ def hidden_check_notices(settings: ClassSettings) -> list[str]:
     ]
 
 
-def _list_texts(texts: Iterable[str], max_length: int) -> str:
-    return join_words((escape_line(text, max_length) for text in texts), MAX_LISTED_FILES)
+def _list_texts(texts: Iterable[str]) -> str:
+    return join_words((escape_line(text, 200) for text in texts), MAX_LISTED_FILES)
 
 
 def _change_notices(earlier: ClassSettings, results: ClassResults) -> Iterator[str]:
     """Give notices on removed grades, and on options that grade everybody again."""
     if results.gone:
-        files = (f"{student} ({question})" for student, question in results.gone)
-        listed = join_words(files, MAX_LISTED_FILES)
+        listed = _list_texts(f"{student} ({question})" for student, question in results.gone)
         yield f"{results.folder}: left out, as they are not handed in now: {listed}"
     now = results.class_settings
     if (earlier.seed, earlier.level, earlier.strict_text) != (now.seed, now.level, now.strict_text):
@@ -89,22 +88,22 @@ def _file_notices(
     yield f"{root}: {counted}, read by the layout {layout.name}"
     if layout.name == "files" and pattern_hint:
         yield f"{root}: names begin or end with a question: {pattern_hint} better"
-    if hand_ins.joined:
-        files = [f"{path} with {', '.join(names)}" for path, names in hand_ins.joined.items()]
-        yield f"{root}: graded with what they import: {_list_texts(files, 200)}"
-    if hand_ins.recognized:
-        files = [f"{path} for {question}" for path, question in hand_ins.recognized.items()]
-        listed = _list_texts(files, 200)
-        yield f"{root}: has another name, graded for what it defines: {listed}"
     if unassigned:
         yield f"{root}: {unassigned}"
-    if hand_ins.empty:
-        listed = _list_texts(sorted(_owners_of_empty_folders(hand_ins)), 90)
-        yield f"{root}: nothing handed in, and so in no table: {listed}"
     without = list(dict.fromkeys(hand_ins.students_without_file))
-    if without:
-        listed = _list_texts(without, 90)
-        yield f"{root}: no answer from {format_count(len(without), 'student')}: {listed}"
+    lists = {
+        "graded with what they import": [
+            f"{path} with {', '.join(names)}" for path, names in hand_ins.joined.items()
+        ],
+        "has another name, graded for what it defines": [
+            f"{path} for {question}" for path, question in hand_ins.recognized.items()
+        ],
+        "nothing handed in, and so in no table": sorted(hand_ins.empty),
+        f"no answer from {format_count(len(without), 'student')}": without,
+    }
+    for reason, texts in lists.items():
+        if texts:
+            yield f"{root}: {reason}: {_list_texts(texts)}"
 
 
 def _expected_paths(settings: ClassSettings, hand_ins: HandIns) -> str:
@@ -115,25 +114,11 @@ def _expected_paths(settings: ClassSettings, hand_ins: HandIns) -> str:
     return " or ".join(f"STUDENT/{name}.{suffix}" for name, suffix in suffixes.items())
 
 
-def _owners_of_empty_folders(hand_ins: HandIns) -> list[str]:
-    """Return the students of each empty folder, or else its name."""
-    layout = hand_ins.layout
-    claims = layout.claims_by_folder if isinstance(layout, Layout) else {}
-    owners = []
-    for folder in hand_ins.empty:
-        students = ", ".join(claim.student for claim in claims.get(folder, ()))
-        owners.append(students or folder)
-    return owners
-
-
 def _doubtful_student_notices(root: Path, results: ClassResults) -> Iterator[str]:
     """Give a notice on names that look like versions of another student's file."""
     pairs = doubtful_students(results.all_students())
     if pairs:
-        listed = join_words(
-            (f"{escape_line(second, 60)} of {escape_line(first, 60)}" for first, second in pairs),
-            MAX_LISTED_FILES,
-        )
+        listed = _list_texts(f"{second} of {first}" for first, second in pairs)
         yield (
             f"{root}: graded as two students each, but it may be one: {listed}. If it is one, "
             "remove the file that must not count; if not, rename one, and the names are clear"
@@ -173,4 +158,4 @@ def _late_notices(results: ClassResults, hand_ins: HandIns) -> Iterator[str]:
         yield f"late: no time is known of {format_count(count, 'file')}, which lose nothing"
     absent = sorted(late.extensions.keys() - set(results.all_students()))
     if absent:
-        yield f"late: an extension and no file: {_list_texts(absent, 60)}"
+        yield f"late: an extension and no file: {_list_texts(absent)}"

@@ -541,7 +541,7 @@ def _group_blocks(groups: Sequence[AnswerGroup], results: str, max_students: int
     single = len(groups) - len(shared)
     if single:
         more = "more " if shared else ""
-        count = format_count(single, f"{more}answer", f"{more}answers")
+        count = format_count(single, f"{more}answer")
         yield Paragraph(f"{count} that only one student gave")
 
 

@@ -338,22 +338,24 @@ class ClassResults(Closeable):
             f"SELECT {_HAND_IN_COLUMNS}, said, report, state, graded_at FROM grade "
             f"WHERE place >= 0 AND {condition} ORDER BY {order}"
         )
-        for row in self._rows(sql, *values):
-            hand_in = HandIn(*row[:9])
-            fault, report_text, state, graded_at = row[9:]
+        policy = self.class_settings.late
+        for *columns, fault, report_text, state, graded_at in self._rows(sql, *values):
+            hand_in = HandIn(*columns)
             question = self._questions.get(hand_in.question)
             if question is None:
                 continue
             days = self.class_settings.days_late(hand_in.student, hand_in.at)
+            # A learning platform does not know about extensions.
+            has_extension = policy and hand_in.student in policy.extensions and days is not None
             yield ClassEntry(
                 question=question,
                 hand_in=hand_in,
                 report=self._parse_report(report_text) if state == "graded" else None,
                 fault=fault,
-                late=self._is_late(hand_in, days),
+                late=bool(days or (hand_in.late and not has_extension)),
                 graded_at=graded_at,
                 days_after_deadline=days,
-                late_penalty_percent=self._late_penalty_percent(days),
+                late_penalty_percent=policy.percent(days) if policy and days else 0.0,
             )
 
     def _parse_report(self, text: str) -> Report:
@@ -364,22 +366,6 @@ class ClassResults(Closeable):
                 f"{self._path}: expected a report in it: {on_one_line(error)}"
             ) from error
         return report
-
-    def _is_late(self, hand_in: HandIn, days: int | None) -> bool:
-        if days:
-            return True
-        # A learning platform does not know about extensions.
-        policy = self.class_settings.late
-        has_extension = policy and hand_in.student in policy.extensions and days is not None
-        return bool(hand_in.late and not has_extension)
-
-    def _late_penalty_percent(self, days: int | None) -> float:
-        policy = self.class_settings.late
-        if not policy or not days:
-            return 0.0
-        if days > policy.days:
-            return 100.0
-        return min(100.0, days * policy.penalty)
 
     def _rows(self, sql: str, *values: object) -> Iterator[Any]:
         with self._explain_database_errors():

@@ -209,7 +209,8 @@ class AnswerNames:
         stem = single_suffix.rpartition(".")[0] or single_suffix
         question, remainder = self.split_question_name(stem)
         certainty = ANY if _ASIDE.search(remainder) else EXACT
-        folder_question = self._question_of_folders(own[:-1])
+        folder_questions = [self.split_question_name(folder)[0] for folder in reversed(own[:-1])]
+        folder_question = next(filter(None, folder_questions), "")  # of the innermost folder
         if folder_question and question not in {"", folder_question}:
             return no_answer
         fitting = self.questions_for_suffix(suffix)
@@ -230,14 +231,6 @@ class AnswerNames:
         if question or is_markdown(name) or not (is_only or suffix == ".ipynb"):
             return no_answer
         return (fitting, ANY) if fitting else no_answer
-
-    def _question_of_folders(self, folders: Sequence[str]) -> str:
-        """Return the question that gives the innermost folder its name, or ""."""
-        for folder in reversed(folders):
-            question = self.split_question_name(folder)[0]
-            if question:
-                return question
-        return ""
 
 
 def _loose_name(name: str) -> str:

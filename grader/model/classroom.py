@@ -89,6 +89,10 @@ class LatePolicy:
     # By student: more days than others have, or a time in ISO 8601 with its offset.
     extensions: Mapping[str, int | str] = field(default_factory=dict)
 
+    def percent(self, days: int) -> float:
+        """Return the penalty after a number of started days, in percent of the points."""
+        return 100.0 if days > self.days else min(100.0, days * self.penalty)
+
 
 @dataclass(frozen=True, slots=True)
 class Override:
