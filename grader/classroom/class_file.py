@@ -151,22 +151,27 @@ def class_file_errors(config: ClassFile) -> Iterator[SpecError]:
 
 
 def _time_errors(config: ClassFile) -> Iterator[SpecError]:
-    times: list[tuple[tuple[str, ...], int | str]] = [(("deadline",), config.deadline)]
-    if config.late:
-        for student, extension in config.late.extensions.items():
-            times.append((("late", "extensions", student), extension))
-    deadline: datetime | None = None  # the first valid time
-    for path, time in times:
-        moment: datetime | None = None
-        with suppress(ValueError):
-            moment = datetime.fromisoformat(str(time))
-        if isinstance(time, str) and time and (moment is None or moment.utcoffset() is None):
-            expected = "expected a time with its offset, as 2026-11-20T23:59:00+01:00"
-            yield path, f"{expected}, found {time!r}"
-        elif deadline is None:
-            deadline = moment
-        elif moment and moment < deadline:
-            yield path, f"expected a time after the deadline, found {time!r}"
+    expected = "expected a time with its offset, as 2026-11-20T23:59:00+01:00"
+    deadline = _to_time(config.deadline)
+    if config.deadline and not deadline:
+        yield ("deadline",), f"{expected}, found {config.deadline!r}"
+    extensions = config.late.extensions if config.late else {}
+    for student, time in extensions.items():
+        if isinstance(time, str):
+            place = ("late", "extensions", student)
+            moment = _to_time(time)
+            if not moment:
+                yield place, f"{expected}, found {time!r}"
+            elif deadline and moment < deadline:
+                yield place, f"expected a time after the deadline, found {time!r}"
+
+
+def _to_time(text: str) -> datetime | None:
+    """Return a time with its offset; None for another text."""
+    with suppress(ValueError):
+        moment = datetime.fromisoformat(text)
+        return moment if moment.tzinfo else None
+    return None
 
 
 def class_question_errors(

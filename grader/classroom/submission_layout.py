@@ -474,9 +474,7 @@ def read_submitters(content: bytes) -> dict[str, list[Claim]]:
         # To this loader every scalar is text, and it ignores tags such as those of Ruby.
         loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
         metadata = loader(content).get_single_data()
-        submitters = {
-            folder: _submitters(entry) or [Claim("")] for folder, entry in metadata.items()
-        }
+        submitters = {folder: _submitters(entry) for folder, entry in metadata.items()}
     except (yaml.YAMLError, ValueError, AttributeError, TypeError, RecursionError) as error:
         raise UsageError(
             f"{METADATA}: expected what Gradescope exports: {on_one_line(error)}"

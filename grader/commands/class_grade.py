@@ -32,7 +32,7 @@ from grader.model.number_format import format_count, format_minutes, join_words
 
 if TYPE_CHECKING:
     from grader.classroom.class_file import ClassFile
-    from grader.classroom.grading_jobs import DaskPool, GradingJob, LocalPool
+    from grader.classroom.grading_jobs import DaskPool, LocalPool
     from grader.classroom.results import ClassResults
     from grader.commands.context import Context
     from grader.model.classroom import ClassEntry, ClassSettings
@@ -241,7 +241,7 @@ def _grade_waiting(
 ) -> Iterator[ClassProgress]:
     """Give the submissions that need no grade, then grade the others and give each one."""
     from grader.bank.bank_files import question_files
-    from grader.classroom.grading_jobs import DaskPool, LocalPool, grade_all
+    from grader.classroom.grading_jobs import DaskPool, GradingJob, LocalPool, grade_all
     from grader.commands.context import available_cores
 
     done = 0
@@ -254,29 +254,26 @@ def _grade_waiting(
     if plan.scheduler:
         files = {question.id: question_files(question) for question in questions}
         pool = DaskPool(plan.scheduler, files)
-    with closing(grade_all(_waiting_jobs(results), pool)) as grades:
+    settings = results.class_settings  # a seed that was drawn by an earlier grading stays
+    jobs = (
+        GradingJob(
+            key=key,
+            question=question,
+            program=program,
+            seed=settings.seed_of(student),
+            level=settings.level,
+            stretch=settings.stretch,
+            literal=settings.strict_text,
+        )
+        for question in settings.questions
+        for key, program, student in results.programs_to_grade(question)
+    )
+    with closing(grade_all(jobs, pool)) as grades:
         for grade in grades:
             results.store_grade(grade, ctx.now())
             for entry in results.entries_of_program(grade.key):
                 done += 1
                 yield ClassProgress(done, count, entry)
-
-
-def _waiting_jobs(results: ClassResults) -> Iterator[GradingJob]:
-    from grader.classroom.grading_jobs import GradingJob
-
-    settings = results.class_settings  # a seed that was drawn by an earlier grading stays
-    for question in settings.questions:
-        for key, program, student in results.programs_to_grade(question):
-            yield GradingJob(
-                key=key,
-                question=question,
-                program=program,
-                seed=settings.seed_of(student),
-                level=settings.level,
-                stretch=settings.stretch,
-                literal=settings.strict_text,
-            )
 
 
 # The command.

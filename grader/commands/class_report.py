@@ -111,8 +111,7 @@ def export(
         for name, path in files.items():
             pieces = export(opened, name, student=student, wide=wide)
             if str(path) == "-":
-                for piece in pieces:
-                    output.write(piece, end="")
+                output.write("".join(pieces), end="")
             else:
                 write_atomically(path, pieces)
                 output.info(f"{path}: written")
