@@ -1,4 +1,4 @@
-"""What tests of a class are made of: files as they are handed in, grades by hand, a page read."""
+"""Helpers for tests of a class: files of students, grades made by hand, and a parser of pages."""
 
 from __future__ import annotations
 
@@ -67,35 +67,38 @@ def zipped(files: Mapping[Any, bytes | str]) -> bytes:
 
 
 def notebook(*cells: str, **changes: Any) -> bytes:
-    """A notebook with cells of code."""
+    """Return a notebook with cells of code."""
     kinds = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
     return json.dumps({"nbformat": 4, "metadata": {}, "cells": kinds} | changes).encode()
 
 
-def programs(root: Path, *asked: str, **how: Any) -> list[tuple[HandIn, bytes]]:
-    """What is handed in, with the programs."""
-    names = AnswerNames(asked or ("mean",), how.pop("texts", ()), how.pop("others", ()))
-    with HandIns(root, names, **how) as handed:
-        return [(one, program.main) for one, program in handed]
+def programs(root: Path, *questions: str, **options: Any) -> list[tuple[HandIn, bytes]]:
+    """Return the hand-ins of a folder, each with its program."""
+    names = AnswerNames(questions or ("mean",), options.pop("texts", ()), options.pop("others", ()))
+    with HandIns(root, names, **options) as submissions:
+        return [(hand_in, program.main) for hand_in, program in submissions]
 
 
-def found(root: Path, *asked: str, **how: str) -> list[HandIn]:
-    return [one for one, _ in programs(root, *asked, **how)]
+def read_hand_ins(root: Path, *questions: str, **options: str) -> list[HandIn]:
+    """Return the hand-ins of a folder."""
+    return [hand_in for hand_in, _ in programs(root, *questions, **options)]
 
 
-def whose(root: Path, *asked: str, **how: str) -> list[tuple[str, str, str]]:
-    """Student, question and path of the programs that are handed in."""
-    handed = found(root, *asked, **how)
-    return [(one.student, one.question, one.path) for one in handed if one.sha256]
+def assigned_programs(root: Path, *questions: str, **options: str) -> list[tuple[str, str, str]]:
+    """Return student, question and path of each hand-in with a program."""
+    hand_ins = read_hand_ins(root, *questions, **options)
+    return [
+        (hand_in.student, hand_in.question, hand_in.path) for hand_in in hand_ins if hand_in.sha256
+    ]
 
 
-def faults(root: Path, *asked: str, **how: str) -> dict[str, str]:
-    """What is wrong, by path."""
-    return {one.path: one.fault for one in found(root, *asked, **how)}
+def faults(root: Path, *questions: str, **options: str) -> dict[str, str]:
+    """Return the fault of each hand-in, by path."""
+    return {hand_in.path: hand_in.fault for hand_in in read_hand_ins(root, *questions, **options)}
 
 
 def grading(folder: Path, bank: Path = BANK, **plan: Any) -> Iterator[ClassProgress]:
-    """Grade what lies in `in` of a folder, into `out`, by default in one process."""
+    """Grade the subfolder `in` of a folder into `out`, by default in one process."""
     planned = ClassPlan(folder / "in", ("deviations",), folder / "out", jobs=1, level="process")
     ctx = Context(folder, folder / "data", lambda: NOW, bank=bank)
     return grade_class(ctx, planned._replace(**plan))
@@ -117,15 +120,15 @@ FEEDBACK = {
 FAIL = Verdict.FAIL
 
 
-def named(idea: str, **more: object) -> IdeaMatch:
+def idea_match(idea: str, **changes: object) -> IdeaMatch:
     base = IdeaMatch(
         idea, FEEDBACK.get(idea, ""), True, ("y",), 2, 2, ("small", "wide"), ("values",)
     )
-    return replace(base, **more)  # type: ignore[arg-type]
+    return replace(base, **changes)  # type: ignore[arg-type]
 
 
-def report(verdict: Verdict = Verdict.PASS, *ideas: IdeaMatch, **more: object) -> Report:
-    """A report of the question `mean`, whose part 1 fails where it is no pass."""
+def report(verdict: Verdict = Verdict.PASS, *ideas: IdeaMatch, **changes: object) -> Report:
+    """Return a report of the question `mean`; unless it passes, part 1 fails."""
     passed = verdict is Verdict.PASS
     worst = Mismatch("y", "small", (0,), "2.000", "1.500", "+-1e-9", 1, 1)
     values = CheckResult(
@@ -138,49 +141,52 @@ def report(verdict: Verdict = Verdict.PASS, *ideas: IdeaMatch, **more: object) -
         "mean", "A mean", verdict, 7, "strong", 0.25, parts, (values,), tuple(ideas),
         sha256="5" * 64,
     )  # fmt: skip
-    return replace(base, **more)  # type: ignore[arg-type]
+    return replace(base, **changes)  # type: ignore[arg-type]
 
 
 def rule(text: str = "y is twice the right one.", *cases: str) -> Explanation:
     return Explanation("rule", text, cases or ("small", "wide"))
 
 
-def entry(
+def class_entry(
     student: str,
-    found: Report | None = None,
+    report: Report | None = None,
     *,
-    posed: AssignedQuestion = MEAN,
+    question: AssignedQuestion = MEAN,
     at: str = "2026-11-20T12:00:00+00:00",
     sha256: str = "",
     fault: str = "",
-    handed: str = "",
+    no_answer: str = "",
     late: bool = False,
     name: str = "",
 ) -> ClassEntry:
-    """What a student handed in; `fault` is the grader's, `handed` why there is no program."""
-    sha256 = "" if handed else sha256 or hashlib.sha256(repr((student, at)).encode()).hexdigest()
-    file = HandIn(student, posed.id, f"{student}/{posed.id}.py", sha256, at, handed, name)
-    return ClassEntry(posed, file, None if fault else found, fault, late)
+    """Return an entry of a class.
+
+    `fault` is the grader's; `no_answer` says why there is no program.
+    """
+    sha256 = "" if no_answer else sha256 or hashlib.sha256(repr((student, at)).encode()).hexdigest()
+    file = HandIn(student, question.id, f"{student}/{question.id}.py", sha256, at, no_answer, name)
+    return ClassEntry(question, file, None if fault else report, fault, late)
 
 
 def write_results(folder: Path, terms: ClassSettings, entries: Iterable[ClassEntry]) -> Path:
-    """Keep a class as `drill class grade` does."""
+    """Store the results of a class as `drill class grade` does."""
     entries = list(entries)
     with ClassResults(folder, write=terms) as results:
         results.store_hand_ins(
-            (one.hand_in, SubmittedProgram(one.hand_in.sha256.encode())) for one in entries
+            (entry.hand_in, SubmittedProgram(entry.hand_in.sha256.encode())) for entry in entries
         )
-        for one in entries:
-            if one.report is not None or one.fault:
-                program = SubmittedProgram(one.hand_in.sha256.encode())
-                key = grade_key(terms, one.question, program, one.hand_in.student)
+        for entry in entries:
+            if entry.report is not None or entry.fault:
+                program = SubmittedProgram(entry.hand_in.sha256.encode())
+                key = grade_key(terms, entry.question, program, entry.hand_in.student)
                 results.store_grade(
-                    ProgramGrade(key, one.report, one.fault), "2026-11-22T13:00:00.000+00:00"
+                    ProgramGrade(key, entry.report, entry.fault), "2026-11-22T13:00:00.000+00:00"
                 )
     return folder
 
 
-# What a student may write.
+# Texts that a student may write.
 
 PRODUCT = str(7919 * 7907)  # which a template would show; no number of a page has these digits
 HOSTILE = [
@@ -195,8 +201,8 @@ HOSTILE = [
 
 
 def hostile(text: str) -> ClassEntry:
-    """An entry in which a student has written a text wherever that is possible."""
-    base = report(FAIL, named("axis", exact=False), explanations=(rule(),))
+    """Return an entry with a text in every place that a student can write."""
+    base = report(FAIL, idea_match("axis", exact=False), explanations=(rule(),))
     worst, raised = (
         base.checks[0].mismatch,
         ExceptionRecord(text, text, (Frame(3, text, text),), text, text),
@@ -205,9 +211,11 @@ def hostile(text: str) -> ClassEntry:
         base.checks[0], verdict=Verdict.ERROR, message=f"your f raised {text} in case small",
         raised=raised, inputs={text: text}, mismatch=worst and replace(worst, observed=text),
     )  # fmt: skip
-    more = replace(base, checks=(check,), printed=f"{text}\n{text}", note=text, message=text)
-    one = entry(text, replace(more, raised=raised), name=text)
-    return replace(one, hand_in=replace(one.hand_in, path=text))
+    hostile_report = replace(
+        base, checks=(check,), printed=f"{text}\n{text}", note=text, message=text
+    )
+    entry = class_entry(text, replace(hostile_report, raised=raised), name=text)
+    return replace(entry, hand_in=replace(entry.hand_in, path=text))
 
 
 # A page of HTML, read by a parser.
@@ -223,7 +231,7 @@ class Page(HTMLParser):
     attributes: list[tuple[str, str, str]] = field(default_factory=list)  # tag, name, value
     text: str = ""
     open: list[str] = field(default_factory=list)
-    wrong: list[str] = field(default_factory=list)  # what is not nested well
+    wrong: list[str] = field(default_factory=list)  # end tags that do not fit
 
     @classmethod
     def of(cls, content: str) -> Page:

@@ -105,9 +105,9 @@ class Hand:
     at: Mapping[str, str] = field(default_factory=dict)  # by file, when it is not in time
 
 
-def one(text: str | bytes, points: int, note: str = "", at: str = "") -> Hand:
+def single(program: str | bytes, points: int, note: str = "", time: str = "") -> Hand:
     file = f"{NAME}.py"
-    return Hand({file: text}, points, note, {file: at} if at else {})
+    return Hand({file: program}, points, note, {file: time} if time else {})
 
 
 def cells(*texts: str, note: str = "") -> Hand:
@@ -116,7 +116,7 @@ def cells(*texts: str, note: str = "") -> Hand:
 
 def below(lines: str, kind: str) -> Hand:
     """A right program with some lines below it that stop it."""
-    return one(f"{REFERENCE}\n\n{lines}\n", 100, f"your file raised {kind} at line ")
+    return single(f"{REFERENCE}\n\n{lines}\n", 100, f"your file raised {kind} at line ")
 
 
 ALL = {f"{NAME}.py": REFERENCE, f"{OTHER}.py": LEDGER, f"{PAPER}.txt": ON_PAPER}
@@ -124,7 +124,7 @@ DEEP = {f"Ann\\work\\{NAME}.py": REFERENCE}
 CLASSMATES = {
     # Right, in whatever shape.
     "ann": Hand(ALL, 100),
-    "lou": one(LOOPS, 100),
+    "lou": single(LOOPS, 100),
     "eli": cells(REFERENCE),
     "fay": Hand({f"{NAME}.py": "from own import *\n", "own.py": REFERENCE}, 100),
     "fox": Hand({"work.zip": zipped({f"{NAME}.py": REFERENCE})}, 100),
@@ -136,23 +136,23 @@ CLASSMATES = {
     "oli": Hand({f"final/really/{NAME}.py": REFERENCE}, 100),
     "qua": Hand({f"{NAME}/submission.py": REFERENCE, f"{OTHER}/submission.py": LEDGER}, 100),
     "quin": Hand({f"{NAME.title()} (2).py": REFERENCE}, 100),
-    "ray": one(f'print("<script>alert(1)</script> score: 100")\n{REFERENCE}', 100),
-    "Zo\u00eb M\u00fcller": one(REFERENCE, 100),
-    "lat": one(b"# -*- coding: latin-1 -*-\n# \xe9t\xe9\n" + REFERENCE.encode(), 100),
-    "uni": one(REFERENCE.encode("utf-16"), 100),
-    "unl": one(REFERENCE.replace("\n", "\r\n").encode("utf-16-le"), 100),
+    "ray": single(f'print("<script>alert(1)</script> score: 100")\n{REFERENCE}', 100),
+    "Zo\u00eb M\u00fcller": single(REFERENCE, 100),
+    "lat": single(b"# -*- coding: latin-1 -*-\n# \xe9t\xe9\n" + REFERENCE.encode(), 100),
+    "uni": single(REFERENCE.encode("utf-16"), 100),
+    "unl": single(REFERENCE.replace("\n", "\r\n").encode("utf-16-le"), 100),
     "win": Hand({f"{NAME}.py.txt": REFERENCE, f"{PAPER}.txt.txt": ON_PAPER}, 100),
     "mar": Hand({f"{NAME}.py": REFERENCE, f"{PAPER}.md": f"# Answers\n\n- {ON_PAPER}"}, 100),
     # Right, in a file that names no question.
     "hal": Hand({"gn.py": REFERENCE, "books.py": LEDGER, "paper.txt": ON_PAPER}, 100),
     "sub": Hand({"submission.py": REFERENCE}, 100),
     # Right, with something that is not here.
-    "bea": one(f"import matplotlib.pyplot as plt\n{REFERENCE}", 100),
-    "cal": one(f"import torch\nimport torch.nn as nn\n{REFERENCE}", 100),
-    "dan": one(f"from scipy import special\n{REFERENCE}", 100),
-    "pan": one(f"import pandas as pd\n{REFERENCE}", 100),
-    "col": one(f"get_ipython().system('pip install numpy')\n{REFERENCE}\ndisplay(3)\n", 100),
-    "mag": one(f"%matplotlib inline\n{REFERENCE}", 100),
+    "bea": single(f"import matplotlib.pyplot as plt\n{REFERENCE}", 100),
+    "cal": single(f"import torch\nimport torch.nn as nn\n{REFERENCE}", 100),
+    "dan": single(f"from scipy import special\n{REFERENCE}", 100),
+    "pan": single(f"import pandas as pd\n{REFERENCE}", 100),
+    "col": single(f"get_ipython().system('pip install numpy')\n{REFERENCE}\ndisplay(3)\n", 100),
+    "mag": single(f"%matplotlib inline\n{REFERENCE}", 100),
     # Right, and something below or beside it raises.
     "pat": below("import sys\nsys.exit(0)", "SystemExit"),
     "kim": below('np.load("C:\\\\Users\\\\kim\\\\data.npy")', "FileNotFoundError"),
@@ -170,23 +170,23 @@ CLASSMATES = {
                 at={f"{NAME}/starter.py": "2026-11-20T11:00:00+00:00"}),
     "sta": Hand({f"{NAME}.py": STARTER, f"{NAME}/my_work.py": REFERENCE}, 100),
     # Late.
-    "sue": one(REFERENCE, 90, "1 day late: 10 % less", "2026-11-21T00:00:00+00:00"),
-    "ode": one(REFERENCE, 60, "4 days late: 40 % less", "2026-11-24T00:00:00+00:00"),
+    "sue": single(REFERENCE, 90, "1 day late: 10 % less", "2026-11-21T00:00:00+00:00"),
+    "ode": single(REFERENCE, 60, "4 days late: 40 % less", "2026-11-24T00:00:00+00:00"),
     "tom": Hand({f"{NAME}.py": REFERENCE, f"{NAME}_v2.py": WRONG}, 100,
                 at={f"{NAME}_v2.py": "2026-11-30T00:00:00+00:00"}),
-    "uma": one(REFERENCE, 100, at="2026-11-26T00:00:00+00:00"),
-    "vic": one(IDEA, 70, "points by hand: explained it"),
+    "uma": single(REFERENCE, 100, time="2026-11-26T00:00:00+00:00"),
+    "vic": single(IDEA, 70, "points by hand: explained it"),
     # Wrong.
-    "bo": one(STARTER, 0),
-    "pia": one(STARTER.replace("\n", "\r\n"), 0),
-    "cy": one(IDEA, 0),
-    "mia": one(WRONG, 0),
-    "noa": one(WRONG.replace("Weighted", "My weighted"), 0),
-    "xia": one(f"{REFERENCE}\n\ndef spread(x):\n    return [1.0]\n", 0),
+    "bo": single(STARTER, 0),
+    "pia": single(STARTER.replace("\n", "\r\n"), 0),
+    "cy": single(IDEA, 0),
+    "mia": single(WRONG, 0),
+    "noa": single(WRONG.replace("Weighted", "My weighted"), 0),
+    "xia": single(f"{REFERENCE}\n\ndef spread(x):\n    return [1.0]\n", 0),
     # Nothing that can be graded.
-    "ivy": one("def centre(x, w:\n", 0),
-    "jay": one(REFERENCE.replace("centre", "center").replace("spread", "spred"), 0),
-    "ida": one(b"# \xe9t\xe9\n" + REFERENCE.encode(), 0),
+    "ivy": single("def centre(x, w:\n", 0),
+    "jay": single(REFERENCE.replace("centre", "center").replace("spread", "spred"), 0),
+    "ida": single(b"# \xe9t\xe9\n" + REFERENCE.encode(), 0),
     "bad": Hand({"gn.py": "def center(x, w):\n    return x\n", "notes.txt": "So what."}, 0,
                 "no question is named in gn.py: rename it deviations.py"),
     "ned": Hand({"answer.docx": "PK"}, 0, "expected a .py or .ipynb file, found answer.docx"),
@@ -204,15 +204,15 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in (NAME, OTHER):
         shutil.copy(BANK / "questions" / f"{name}.yaml", bank / "questions")
     (bank / "questions" / f"{PAPER}.yaml").write_text(ESTIMATE)
-    for who, hand in CLASSMATES.items():
-        tree(root / "in" / who, hand.files)
+    for student, hand in CLASSMATES.items():
+        tree(root / "in" / student, hand.files)
         for name in hand.files:
-            at = datetime.fromisoformat(hand.at.get(name, IN_TIME)).timestamp()
-            os.utime(root / "in" / who / name, (at, at))
+            time = datetime.fromisoformat(hand.at.get(name, IN_TIME)).timestamp()
+            os.utime(root / "in" / student / name, (time, time))
     file = root / "class.yaml"
     file.write_text(CLASS)
-    given = f"student,question,points,note\nvic,{NAME},70,explained it\n"
-    tree(root / "out", {"overrides.csv": given})
+    overrides = f"student,question,points,note\nvic,{NAME},70,explained it\n"
+    tree(root / "out", {"overrides.csv": overrides})
     graded(root, bank, questions=(), file=file, level="", jobs=2)
     return root / "out"
 
@@ -220,21 +220,23 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def entries(results: Path) -> dict[tuple[str, str], ClassEntry]:
     with ClassResults(results) as read:
-        return {(one.hand_in.student, one.question.id): one for one in read.counting_entries()}
+        return {
+            (entry.hand_in.student, entry.question.id): entry for entry in read.counting_entries()
+        }
 
 
 def test_there_are_49_students() -> None:
     assert len(CLASSMATES) == 49
 
 
-@pytest.mark.parametrize("who", CLASSMATES)
+@pytest.mark.parametrize("student", CLASSMATES)
 def test_every_student_gets_the_mark_of_a_careful_teacher(
-    entries: dict[tuple[str, str], ClassEntry], who: str
+    entries: dict[tuple[str, str], ClassEntry], student: str
 ) -> None:
-    hand, found = CLASSMATES[who], entries[who, NAME]
-    assert (found.points, found.hand_in.fault or found.report is not None) != (None, False)
-    assert found.points == hand.points, found.note or (found.report and found.report.message)
-    assert hand.note in found.note
+    hand, entry = CLASSMATES[student], entries[student, NAME]
+    assert (entry.points, entry.hand_in.fault or entry.report is not None) != (None, False)
+    assert entry.points == hand.points, entry.note or (entry.report and entry.report.message)
+    assert hand.note in entry.note
 
 
 def test_right_answers_to_all_questions_earn_all_points(
@@ -246,17 +248,17 @@ def test_right_answers_to_all_questions_earn_all_points(
 
 def test_the_report_lists_who_did_not_load_by_cause(results: Path) -> None:
     with ClassResults(results) as read:
-        found = class_findings(read.class_settings, read.counting_entries())
-        page = "".join(class_page(found, read.counting_entries(), "RESULTS"))
-    text = render_text(list(class_blocks(found, "RESULTS")))
-    listed = load_failures(found)
+        findings = class_findings(read.class_settings, read.counting_entries())
+        page = "".join(class_page(findings, read.counting_entries(), "RESULTS"))
+    text = render_text(list(class_blocks(findings, "RESULTS")))
+    listed = load_failures(findings)
     assert listed["invalid Python"] == [f"ivy ({NAME})"]
     assert listed["the file is not UTF-8 text"] == [f"ida ({NAME})"]
     assert [cause for cause in listed if "does not define centre(x, w)" in cause] != []
     assert "bad (deviations), bad (ledger)" in ", ".join(listed["no answer in the file"])
-    for said in ("Did not load", "invalid Python: ivy (deviations)"):
-        assert said in text
-        assert said in " ".join(Page.of(page).text.split())
+    for expected in ("Did not load", "invalid Python: ivy (deviations)"):
+        assert expected in text
+        assert expected in " ".join(Page.of(page).text.split())
     assert "0 error (invalid Python)" in " ".join(Page.of(page).text.split())
     assert "student ivy, deviations 0 error, " in text  # a table of several has no room for it
 
@@ -301,11 +303,11 @@ def test_notes_reach_students_and_tables(
             for row in csv.DictReader("".join(export(read, "csv")).splitlines())
             if row["question"] == NAME
         }
-        said = render_text(feedback(read.class_settings, [entries["pat", NAME]]))
-        shown = "".join(export(read, "gradescope", student="pat"))
+        feedback_text = render_text(feedback(read.class_settings, [entries["pat", NAME]]))
+        gradescope_text = "".join(export(read, "gradescope", student="pat"))
     number = len(f"{REFERENCE}\n\nimport sys\nsys.exit(0)\n".splitlines())
     note = f"file raised SystemExit at line {number} (the code called sys.exit(0)); "
     note += "what was defined before it counts"
     assert rows["pat"] == f"your {note}"
-    assert f"Note: Your {note}." in said
-    assert f"{NAME}: your {note}." in shown
+    assert f"Note: Your {note}." in feedback_text
+    assert f"{NAME}: your {note}." in gradescope_text

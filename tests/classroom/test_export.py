@@ -39,8 +39,8 @@ from tests.classroom.builders import (
     MEAN,
     SUM,
     TERMS,
-    entry,
-    named,
+    class_entry,
+    idea_match,
     report,
     rule,
     write_results,
@@ -60,7 +60,9 @@ def wrong(*checks: CheckResult) -> Report:
     """A report whose second part fails."""
     missed = CheckResult("speed", "performance", FAIL, "12 times", part=2, stretch=True)
     untried = CheckResult("manners", "contract", Verdict.SKIPPED, "", part=2, blocked_by="ties")
-    idea = named("axis", results=("grad_x",), cases=1, failing=1, seen=("tied",), checks=("ties",))
+    idea = idea_match(
+        "axis", results=("grad_x",), cases=1, failing=1, seen=("tied",), checks=("ties",)
+    )
     return report(
         FAIL, idea, parts=PARTS, explanations=(rule("grad_x is 0.4 times the right one", "tied"),),
         checks=checks or (RIGHT, WRONG, missed, untried),
@@ -71,9 +73,10 @@ def everybody() -> list[ClassEntry]:
     """A class of four: one passes, one is wrong, one has no program, one no grade."""
     of_sum = report(question="sum", parts=(PartResult("1", Verdict.PASS, 4, 4),))
     return [
-        entry("ada", report(), name="Ada L"), entry("ada", of_sum, posed=SUM, late=True),
-        entry("ben", wrong()), entry("cem", handed="a link"),
-        entry("dov", fault=FAULT), entry("dov", of_sum, posed=SUM),
+        class_entry("ada", report(), name="Ada L"),
+        class_entry("ada", of_sum, question=SUM, late=True),
+        class_entry("ben", wrong()), class_entry("cem", no_answer="a link"),
+        class_entry("dov", fault=FAULT), class_entry("dov", of_sum, question=SUM),
     ]  # fmt: skip
 
 
@@ -88,47 +91,47 @@ TEST = {
 }  # fmt: skip
 
 
-def assert_gradescope(found: dict[str, Any]) -> None:
+def assert_gradescope(result: dict[str, Any]) -> None:
     """Check a result against docs/specs.md of gradescope/autograder_samples."""
-    assert found.keys() <= FRAME
-    for one in (found, *found["tests"]):
-        assert (one["visibility"], one["output_format"]) == ("visible", "text")
-    for test in found["tests"]:
+    assert result.keys() <= FRAME
+    for item in (result, *result["tests"]):
+        assert (item["visibility"], item["output_format"]) == ("visible", "text")
+    for test in result["tests"]:
         assert test.keys() <= TEST
         assert test["status"] in {"passed", "failed"}
         assert ("score" in test) == ("max_score" in test)
         assert all(isinstance(tag, str) for tag in test.get("tags", []))
-    json.dumps(found, allow_nan=False)
+    json.dumps(result, allow_nan=False)
 
 
 def result(*entries: ClassEntry) -> dict[str, Any]:
     """The result of a student on Gradescope, which is valid."""
-    asked = [entries[0].question] + [SUM] * (entries[0].question == MEAN)
-    found = gradescope_result(asked, {one.question.id: one for one in entries})
-    assert_gradescope(found)
-    return found
+    questions = [entries[0].question] + [SUM] * (entries[0].question == MEAN)
+    content = gradescope_result(questions, {entry.question.id: entry for entry in entries})
+    assert_gradescope(content)
+    return content
 
 
 def test_a_test_for_each_part_with_its_points() -> None:
-    found = result(*everybody()[:2])
-    assert [(t["name"], t["score"], t["max_score"], t["status"]) for t in found["tests"]] == [
+    content = result(*everybody()[:2])
+    assert [(t["name"], t["score"], t["max_score"], t["status"]) for t in content["tests"]] == [
         ("mean, part 1", 6, 6, "passed"), ("mean, part 2", 4, 4, "passed"),
         ("sum", 10, 10, "passed"),
     ]  # fmt: skip
-    assert found["output"] == "It came after the deadline."
+    assert content["output"] == "It came after the deadline."
 
 
 def test_a_part_says_what_is_wrong_and_why() -> None:
-    first, second, of_sum = result(entry("ben", wrong()))["tests"]
+    first, second, of_sum = result(class_entry("ben", wrong()))["tests"]
     assert first["status"] == "passed"
     assert (second["score"], second["status"], second["tags"]) == (0, "failed", ["axis"])
-    for said in (
+    for expected in (
         "ties: grad_x is wrong in case tied.", "grad_x[0] is 4.000, expected 10.00", "axis",
         "You take the mean along the wrong axis.", "Not tried: 1 check, until ties passes.",
     ):  # fmt: skip
-        assert said in second["output"]
+        assert expected in second["output"]
     assert (of_sum["score"], of_sum["output"]) == (0, "nothing handed in: expected a file sum.py")
-    test = result(entry("cem", handed="a link"))["tests"][0]
+    test = result(class_entry("cem", no_answer="a link"))["tests"][0]
     assert (test["score"], test["max_score"], test["output"]) == (0, 10, "a link")
 
 
@@ -142,9 +145,9 @@ def test_a_fault_of_the_grader_is_no_score_anywhere() -> None:
 
 @pytest.mark.parametrize("hidden", ["ties", "tied"], ids=["check", "case"])
 def test_hidden_checks_and_cases_are_never_mentioned(hidden: str) -> None:
-    posed = replace(MEAN, hidden=(hidden,))
+    question = replace(MEAN, hidden=(hidden,))
     # A hidden test on Gradescope would hide the student's total as well.
-    _, failing = result(entry("ben", wrong(), posed=posed))["tests"]
+    _, failing = result(class_entry("ben", wrong(), question=question))["tests"]
     assert "hidden" in failing["output"]
     words = (hidden, "grad_x", "4.000", "10.00", "axis", "0.4 times")
     assert [word for word in words if word in str(failing)] == []
@@ -158,9 +161,9 @@ def test_no_students_text_is_markup_or_acts_on_a_terminal() -> None:
     )
     check = replace(WRONG, verdict=Verdict.ERROR, message=f"raised ValueError: {evil}",
                     mismatch=None, raised=raised)  # fmt: skip
-    said = result(entry("eve", wrong(check)))["tests"][1]["output"]
-    assert "<script>" in said  # text is shown as it is
-    assert not {"\x1b", "\u202e"} & {*said}
+    text = result(class_entry("eve", wrong(check)))["tests"][1]["output"]
+    assert "<script>" in text  # text is shown as it is
+    assert not {"\x1b", "\u202e"} & {*text}
 
 
 # Tables
@@ -182,7 +185,7 @@ def test_no_text_is_a_formula(value: str) -> None:
 
 
 def test_no_student_puts_a_formula_into_a_table() -> None:
-    one = entry(EVIL, report())
+    one = class_entry(EVIL, report())
     one = replace(one, hand_in=replace(one.hand_in, name=EVIL, email=EVIL, path=EVIL))
     for table in (long_rows([one]), wide_rows([one], TERMS)):
         (row,) = read(table)
@@ -193,9 +196,9 @@ def test_no_student_puts_a_formula_into_a_table() -> None:
 
 def test_a_row_for_each_student_and_question() -> None:
     both, half = "1 pass 6/6, 2 pass 4/4", "part-1 pass 6/6, part-2 fail 0/4"
-    found = {(row["student"], row["question"]): row for row in read(long_rows(everybody()))}
-    keys = ("points", "of", "verdict", "late", "misconceptions", "parts", "name", "note")
-    assert {who: tuple(row[key] for key in keys) for who, row in found.items()} == {
+    rows = {(row["student"], row["question"]): row for row in read(long_rows(everybody()))}
+    names = ("points", "of", "verdict", "late", "misconceptions", "parts", "name", "note")
+    assert {key: tuple(row[name] for name in names) for key, row in rows.items()} == {
         ("ada", "mean"): ("10", "10", "pass", "", "", both, "Ada L", ""),
         ("ada", "sum"): ("4", "4", "pass", "late", "", "1 pass 4/4", "", ""),
         ("ben", "mean"): ("6", "10", "fail", "", "axis", half, "", ""),
@@ -203,13 +206,13 @@ def test_a_row_for_each_student_and_question() -> None:
         ("dov", "mean"): ("", "10", "not graded", "", "", "", "", FAULT),
         ("dov", "sum"): ("4", "4", "pass", "", "", "1 pass 4/4", "", ""),
     }  # fmt: skip
-    assert found["ada", "mean"]["when"] == "2026-11-20T12:00:00+00:00"
+    assert rows["ada", "mean"]["when"] == "2026-11-20T12:00:00+00:00"
 
 
 def test_a_row_for_each_student() -> None:
-    found = {row["student"]: row for row in read(wide_rows(everybody(), TERMS))}
+    rows = {row["student"]: row for row in read(wide_rows(everybody(), TERMS))}
     keys = ("total", "of", "mean", "mean verdict", "sum", "sum verdict")
-    assert {who: tuple(row[key] for key in keys) for who, row in found.items()} == {
+    assert {student: tuple(row[key] for key in keys) for student, row in rows.items()} == {
         "ada": ("20", "20", "10", "pass", "4", "pass"),
         "ben": ("6", "20", "6", "fail", "0", "nothing handed in"),
         "cem": ("0", "20", "0", "no answer", "0", "nothing handed in"),
@@ -219,15 +222,15 @@ def test_a_row_for_each_student() -> None:
 
 
 def test_a_line_is_the_whole_report_in_ascii() -> None:
-    evil = entry("\u202eeve\x1b[2J\n", wrong())
-    said = entry_line(evil)
-    assert said.isascii()
-    assert not {"\n", "\x1b"} & {*said}
-    found = json.loads(said)
-    assert found["student"] == evil.hand_in.student
-    assert found["report"]["checks"][1]["mismatch"]["observed"] == "4.000"
-    assert (found["points"], found["of"], found["verdict"]) == (6, 10, "fail")
-    unknown = json.loads(entry_line(entry("dov", fault=FAULT)))
+    evil = class_entry("\u202eeve\x1b[2J\n", wrong())
+    line = entry_line(evil)
+    assert line.isascii()
+    assert not {"\n", "\x1b"} & {*line}
+    content = json.loads(line)
+    assert content["student"] == evil.hand_in.student
+    assert content["report"]["checks"][1]["mismatch"]["observed"] == "4.000"
+    assert (content["points"], content["of"], content["verdict"]) == (6, 10, "fail")
+    unknown = json.loads(entry_line(class_entry("dov", fault=FAULT)))
     assert (unknown["points"], unknown["verdict"], unknown["report"]) == (None, "not graded", None)
     assert unknown["note"] == FAULT
 
@@ -239,8 +242,8 @@ def test_a_line_is_the_whole_report_in_ascii() -> None:
 def drill(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Drill:
     """Type `drill class export` for the results of a class."""
 
-    def call(given: list[ClassEntry], *arguments: str) -> tuple[int, str, str]:
-        results = write_results(tmp_path / "results", TERMS, given)
+    def call(entries: list[ClassEntry], *arguments: str) -> tuple[int, str, str]:
+        results = write_results(tmp_path / "results", TERMS, entries)
         return run(["class", "export", str(results), *arguments]), *capsys.readouterr()
 
     return call
@@ -263,7 +266,7 @@ def test_every_format_in_one_go_and_a_pipe(drill: Drill, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ([], "expected a format, found none"),
         (["--csv", "-", "--jsonl", "-"], "found several"),
@@ -276,14 +279,14 @@ def test_every_format_in_one_go_and_a_pipe(drill: Drill, tmp_path: Path) -> None
     ],
 )
 def test_an_export_that_cannot_be_written_is_an_error(
-    drill: Drill, arguments: list[str], said: str
+    drill: Drill, arguments: list[str], message: str
 ) -> None:
     status, out, err = drill(everybody(), *arguments)
     assert (status, out) == (2, "")
-    assert said in err.replace("\n    ", " ")
+    assert message in err.replace("\n    ", " ")
 
 
 def test_one_student_needs_no_name(drill: Drill) -> None:
-    status, out, _ = drill([entry("ada", report())], "--gradescope", "-")
+    status, out, _ = drill([class_entry("ada", report())], "--gradescope", "-")
     assert status == 0
     assert json.loads(out)["tests"][0]["status"] == "passed"

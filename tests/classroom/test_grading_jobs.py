@@ -37,9 +37,9 @@ from grader.model.errors import GraderError, UsageError
 from tests.classroom.builders import BANK, MEAN, REFERENCE, ROOT, grading, report
 
 
-def job(number: int, does: str = "pass") -> GradingJob:
+def job(number: int, act: str = "pass") -> GradingJob:
     """A job with a key of its own; `does` is what becomes of it."""
-    return GradingJob(f"{number:032x}", MEAN, SubmittedProgram(does.encode()), 7, "strong")
+    return GradingJob(f"{number:032x}", MEAN, SubmittedProgram(act.encode()), 7, "strong")
 
 
 class Pretending(LocalPool):
@@ -63,9 +63,9 @@ class Pretending(LocalPool):
 
 def run(jobs: Sequence[GradingJob], pool: Pretending) -> dict[str, ProgramGrade]:
     """Grade jobs; what came of each, by its key."""
-    found = list(grade_all(iter(jobs), pool))
-    assert len({one.key for one in found}) == len(found)
-    return {one.key: one for one in found}
+    grades = list(grade_all(iter(jobs), pool))
+    assert len({grade.key for grade in grades}) == len(grades)
+    return {grade.key: grade for grade in grades}
 
 
 def test_few_jobs_are_taken_at_a_time() -> None:
@@ -83,11 +83,11 @@ def test_few_jobs_are_taken_at_a_time() -> None:
 
 
 def test_an_error_of_the_grader_is_retried_and_is_no_verdict() -> None:
-    does = ["fault", "fault-once", "raise", "die-once", "pass"]
+    acts = ["fault", "fault-once", "raise", "die-once", "pass"]
     pool = Pretending()
-    found = [one for _, one in sorted(run([job(*one) for one in enumerate(does)], pool).items())]
-    assert [not one.fault for one in found] == [False, True, False, True, True]
-    assert [one.fault for one in found[:3:2]] == [
+    grades = [one for _, one in sorted(run([job(*one) for one in enumerate(acts)], pool).items())]
+    assert [not hand_in.fault for hand_in in grades] == [False, True, False, True, True]
+    assert [hand_in.fault for hand_in in grades[:3:2]] == [
         "the disk is full", "ValueError: something of ours",
     ]  # fmt: skip
     assert [pool.begun[job(n).key] for n in range(5)] == [MAX_TRIES, 2, MAX_TRIES, 2, 1]
@@ -95,8 +95,8 @@ def test_an_error_of_the_grader_is_retried_and_is_no_verdict() -> None:
 
 def test_a_program_that_ends_its_process_stops_no_other_grade() -> None:
     """Whoever comes first: a student may hand in many of them."""
-    found = run([job(n, "die" if n < 20 else "pass") for n in range(24)], Pretending())
-    assert [found[job(n).key].fault == "" for n in range(24)] == [False] * 20 + [True] * 4
+    grades = run([job(n, "die" if n < 20 else "pass") for n in range(24)], Pretending())
+    assert [grades[job(n).key].fault == "" for n in range(24)] == [False] * 20 + [True] * 4
 
 
 def test_grading_ends_if_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,34 +109,34 @@ def test_grading_ends_if_no_process_can_be_started(monkeypatch: pytest.MonkeyPat
 
 def test_grading_ends_when_its_generator_is_closed() -> None:
     pool = Pretending()
-    found = grade_all(iter([job(n) for n in range(9)]), pool)
-    next(found)
-    found.close()
+    grades = grade_all(iter([job(n) for n in range(9)]), pool)
+    next(grades)
+    grades.close()
     assert pool.size == 0
 
 
 def test_a_job_can_be_sent_with_its_question() -> None:
     question = bank.load_question([BANK], "deviations")
-    posed = AssignedQuestion(
+    assigned = AssignedQuestion(
         "deviations", "", question.digest, "/nowhere", (1,), 100,
         libraries=library_versions(["python", "numpy", "drill"]),
     )  # fmt: skip
-    sent = GradingJob(
+    job = GradingJob(
         "0" * 32,
-        posed,
+        assigned,
         SubmittedProgram(REFERENCE.encode()),
         7,
         "process",
         files=question_files(question),
     )
-    graded = pickle.loads(pickle.dumps(grade_one(pickle.loads(pickle.dumps(sent)))))
+    graded = pickle.loads(pickle.dumps(grade_one(pickle.loads(pickle.dumps(job)))))
     assert graded.report is not None
     assert (graded.report.digest, graded.report.verdict) == (question.digest, "pass")
-    changed = grade_one(replace(sent, question=replace(posed, digest="0" * 64)))
+    changed = grade_one(replace(job, question=replace(assigned, digest="0" * 64)))
     assert changed.fault
     assert "was changed since" in changed.fault
-    older = replace(posed, parts=(), libraries={"numpy": "0.1"})
-    other = grade_one(replace(sent, question=older))
+    older = replace(assigned, parts=(), libraries={"numpy": "0.1"})
+    other = grade_one(replace(job, question=older))
     assert "has other versions: expected numpy 0.1" in other.fault
 
 
@@ -185,14 +185,16 @@ def write(folder: Path, count: int) -> Path:
 
 
 def test_a_dask_worker_is_killed_and_every_verdict_is_there_once(tmp_path: Path) -> None:
-    found = []
+    finished = []
     with cluster(tmp_path) as (address, worker, _):
-        for one in grading(write(tmp_path, 10), scheduler=address):
-            found.append(one)
-            if len(found) == 2:
+        for progress in grading(write(tmp_path, 10), scheduler=address):
+            finished.append(progress)
+            if len(finished) == 2:
                 os.kill(worker, signal.SIGKILL)
-    assert sorted(one.entry.hand_in.student for one in found) == [f"s{n:02}" for n in range(10)]
-    assert {one.entry.verdict for one in found} == {"pass"}
+    assert sorted(progress.entry.hand_in.student for progress in finished) == [
+        f"s{n:02}" for n in range(10)
+    ]
+    assert {progress.entry.verdict for progress in finished} == {"pass"}
 
 
 def test_a_lost_scheduler_is_an_error_in_one_sentence(
@@ -201,12 +203,12 @@ def test_a_lost_scheduler_is_an_error_in_one_sentence(
     monkeypatch.setattr("grader.classroom.grading_jobs._POOL_CHECK_SECONDS", 0.1)
     with cluster(tmp_path) as (address, _, scheduler):
         grades = grading(write(tmp_path, 8), scheduler=address)
-        found = [next(grades)]
+        finished = [next(grades)]
         monkeypatch.setattr("grader.classroom.grading_jobs._CONNECT_SECONDS", 0.2)
         os.kill(scheduler, signal.SIGKILL)
         with pytest.raises(UsageError, match="was lost"):
-            found += grades
-    assert len(found) < 8
+            finished += grades
+    assert len(finished) < 8
 
 
 def test_a_missing_scheduler_or_a_missing_dask_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,13 +253,13 @@ def command(folder: Path, number: int, after: int = 0) -> subprocess.CompletedPr
         "deviations", "--out", "out", "--isolation", "process", "--json",
     ]  # fmt: skip
     here = {"PYTHONPATH": str(ROOT), "DRILL_HOME": str(folder / "home")}
-    found = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-c", HOST, str(number), str(after), *words],
         env={**os.environ, **here}, cwd=folder, capture_output=True, text=True, timeout=120,
         check=True,
     )  # fmt: skip
-    assert found.stdout.splitlines()[-1] == "alone"
-    return found
+    assert ended.stdout.splitlines()[-1] == "alone"
+    return ended
 
 
 def settled(folder: Path) -> list[str]:
@@ -265,20 +267,22 @@ def settled(folder: Path) -> list[str]:
     if not (folder / "out" / GRADES_FILE).exists():
         return []
     with ClassResults(folder / "out") as results:
-        found = list(results.all_entries())
-    assert {one.verdict for one in found} <= {"pass", "not graded"}
-    return [one.hand_in.student for one in found if one.report is not None]
+        entries = list(results.all_entries())
+    assert {entry.verdict for entry in entries} <= {"pass", "not graded"}
+    return [entry.hand_in.student for entry in entries if entry.report is not None]
 
 
 @linux
 def test_grading_continues_after_a_kill_at_any_moment(tmp_path: Path) -> None:
-    twelve, chance, known = write(tmp_path, 12), random.Random(5), 0
-    while known < 8:
-        status, _ = command(twelve, signal.SIGKILL, known + chance.randrange(4)).stdout.split()
+    twelve, chance, graded_count = write(tmp_path, 12), random.Random(5), 0
+    while graded_count < 8:
+        status, _ = command(
+            twelve, signal.SIGKILL, graded_count + chance.randrange(4)
+        ).stdout.split()
         assert int(status) == -signal.SIGKILL
         keys = settled(twelve)
-        assert len(keys) == len(set(keys)) >= known
-        known = len(keys)
+        assert len(keys) == len(set(keys)) >= graded_count
+        graded_count = len(keys)
     assert command(twelve, 0).stdout.split() == ["0", "alone"]
     keys = settled(twelve)
     assert len(keys) == len(set(keys)) == 12
@@ -287,10 +291,10 @@ def test_grading_continues_after_a_kill_at_any_moment(tmp_path: Path) -> None:
 @linux
 def test_an_interrupted_grading_shows_how_many_grades_are_kept(tmp_path: Path) -> None:
     twelve = write(tmp_path, 12)
-    found = command(twelve, signal.SIGINT, 2)
-    assert found.stdout.split() == ["130", "alone"]
-    assert "of 12 are kept; begun again, it goes on from there" in found.stderr
-    assert "Traceback" not in found.stderr
+    ended = command(twelve, signal.SIGINT, 2)
+    assert ended.stdout.split() == ["130", "alone"]
+    assert "of 12 are kept; begun again, it goes on from there" in ended.stderr
+    assert "Traceback" not in ended.stderr
     assert 2 <= len(settled(twelve)) < 12
 
 
@@ -302,9 +306,9 @@ def test_an_interrupted_grading_shows_how_many_grades_are_kept(tmp_path: Path) -
 def test_no_temporary_file_is_left_after_any_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, status: int
 ) -> None:
-    places = write(tmp_path, 12)
+    folder = write(tmp_path, 12)
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
-    assert command(places, number, 2).stdout.split() == [str(status), "alone"]
+    assert command(folder, number, 2).stdout.split() == [str(status), "alone"]
     assert list(temporary.iterdir()) == []

@@ -27,12 +27,12 @@ from tests.classroom.builders import (
     MEAN,
     TERMS,
     Files,
+    assigned_programs,
     faults,
-    found,
     notebook,
     programs,
+    read_hand_ins,
     tree,
-    whose,
     zipped,
 )
 from tests.classroom.test_submission_layout import ASKED, PATHS
@@ -43,8 +43,8 @@ LINK = "a link, which is not followed"
 
 def walked(root: Path) -> dict[str, str]:
     """What is wrong with every file, by path."""
-    with HandIns(root, AnswerNames(["mean"]), pattern="{student}") as handed_in:
-        return {one.path: one.fault for one in handed_in.files}
+    with HandIns(root, AnswerNames(["mean"]), pattern="{student}") as submissions:
+        return {hand_in.path: hand_in.fault for hand_in in submissions.files}
 
 
 def packed(*entries: tuple[zipfile.ZipInfo, bytes]) -> bytes:
@@ -54,10 +54,10 @@ def packed(*entries: tuple[zipfile.ZipInfo, bytes]) -> bytes:
 
 def info(name: str, mode: int = stat.S_IFREG | 0o644) -> zipfile.ZipInfo:
     """An entry of a zip file, with any name at all."""
-    made = zipfile.ZipInfo(name, (2026, 1, 2, 3, 4, 6))
-    made.filename = name.encode("utf-8", "replace").decode()
-    made.external_attr = mode << 16
-    return made
+    entry = zipfile.ZipInfo(name, (2026, 1, 2, 3, 4, 6))
+    entry.filename = name.encode("utf-8", "replace").decode()
+    entry.external_attr = mode << 16
+    return entry
 
 
 def test_pipes_devices_and_links_are_reported_and_never_opened(tmp_path: Path) -> None:
@@ -85,7 +85,8 @@ def test_the_highest_version_is_last_among_files_of_one_time(tmp_path: Path) -> 
     root = tree(tmp_path, {f"ann/{name}": "" for name in reversed(names)})
     for name in names:
         os.utime(root / "ann" / name, (0, 0))
-    assert [one.path.removeprefix("ann/") for one in found(root, layout="folders")] == [
+    hand_ins = read_hand_ins(root, layout="folders")
+    assert [hand_in.path.removeprefix("ann/") for hand_in in hand_ins] == [
         "mean.py", "mean (1).py", "mean (2).py", "mean_v2.py", "mean_v2 (1).py", "mean-v10.py",
     ]  # fmt: skip
 
@@ -95,7 +96,7 @@ def test_a_folder_that_becomes_a_link_is_not_followed(tmp_path: Path) -> None:
     with HandIns(root, AnswerNames(["mean"])) as submissions:
         (root / "ann").rename(root / "gone")
         (root / "ann").symlink_to(root / "zoe")
-        assert [(one.path, one.fault) for one, _ in submissions] == [
+        assert [(hand_in.path, hand_in.fault) for hand_in, _ in submissions] == [
             ("ann/a/mean.py", "expected a file, found something else in its place"),
             ("zoe/a/mean.py", ""),
         ]
@@ -106,9 +107,9 @@ def test_files_of_operating_systems_and_editors_are_ignored(tmp_path: Path) -> N
         "__MACOSX/ann/._mean.py", ".DS_Store", ".git/mean.py", "ann/__pycache__/mean.py",
         "ann/.ipynb_checkpoints/mean.py", "ann/._mean.py", "ann/.drill", "Thumbs.db",
     ]  # fmt: skip
-    left = dict.fromkeys([*names, "ann/mean.py"], "")
-    tree(tmp_path / "plain", left)
-    (tmp_path / "all.zip").write_bytes(zipped(left))
+    files = dict.fromkeys([*names, "ann/mean.py"], "")
+    tree(tmp_path / "plain", files)
+    (tmp_path / "all.zip").write_bytes(zipped(files))
     assert list(walked(tmp_path / "plain")) == list(walked(tmp_path / "all.zip")) == ["ann/mean.py"]
 
 
@@ -120,11 +121,13 @@ def test_names_with_control_characters_are_reported(tmp_path: Path) -> None:
     tree(tmp_path, dict.fromkeys(names, ""))
     os.mkdir(os.fsencode(tmp_path) + b"/b\xff")  # noqa: PTH102 - no Path holds these bytes
     with HandIns(tmp_path, AnswerNames(["mean"])) as submissions:
-        assert [one.student for one, _ in submissions if not one.fault] == [
+        assert [hand_in.student for hand_in, _ in submissions if not hand_in.fault] == [
             "ann", "علی‌رضا", "山田　太郎"
         ]  # fmt: skip
-        said = "its name has characters that cannot be shown"
-        assert [why for path, why in submissions.unused_files() if path[0] == "b"] == [said] * 2
+        message = "its name has characters that cannot be shown"
+        assert [reason for path, reason in submissions.unused_files() if path[0] == "b"] == [
+            message
+        ] * 2
 
 
 def test_a_read_error_of_this_machine_is_no_students_fault(
@@ -146,7 +149,7 @@ def test_a_read_error_of_this_machine_is_no_students_fault(
     monkeypatch.setattr("grader.classroom.submitted_files.read_regular_file", failing)
     monkeypatch.setattr(Path, "lstat", closed)
     with HandIns(tmp_path, AnswerNames(["mean"])) as submissions:
-        assert [one.student for one, _ in submissions] == ["ann"]
+        assert [hand_in.student for hand_in, _ in submissions] == ["ann"]
         assert list(submissions.unused_files()) == [
             ("bo/mean.py", "cannot be read: Input/output error"),
             ("cem/mean.py", "cannot be read: Permission denied"),
@@ -167,18 +170,18 @@ def test_a_disk_error_in_a_zip_file_is_no_students_fault(
 
     monkeypatch.setattr(zipfile.ZipFile, "open", failing)
     with HandIns(tmp_path / "all.zip", AnswerNames(["mean"])) as submissions:
-        assert [one.student for one, _ in submissions] == ["cem"]
+        assert [hand_in.student for hand_in, _ in submissions] == ["cem"]
         assert {path for path, _ in submissions.unused_files()} == {"ann/mean.py", "bo.zip"}
 
 
 def test_a_program_that_is_too_large_is_refused(tmp_path: Path) -> None:
     large = b"#" * (MAX_SUBMISSION_FILE_BYTES + 1)
     tree(tmp_path, {"ann.py": large, "bo.py": large[1:], "cem.zip": zipped({"mean.py": large})})
-    said = f"expected at most {MAX_SUBMISSION_FILE_BYTES:,} bytes, found more"
+    message = f"expected at most {MAX_SUBMISSION_FILE_BYTES:,} bytes, found more"
     assert faults(tmp_path) == {
-        "ann.py": said,
+        "ann.py": message,
         "bo.py": "",
-        "cem.zip/mean.py": said.replace(" bytes", " bytes unpacked"),
+        "cem.zip/mean.py": message.replace(" bytes", " bytes unpacked"),
     }
 
 
@@ -194,8 +197,8 @@ def test_zip_files_of_students_are_unpacked(tmp_path: Path) -> None:
     tree(tmp_path / "plain", named)
     (tmp_path / "all.zip").write_bytes(zipped(named))
     for root in (tmp_path / "plain", tmp_path / "all.zip"):
-        handed = {one.path: one for one in found(root)}
-        assert {path: one.fault for path, one in handed.items()} == {
+        hand_ins = {hand_in.path: hand_in for hand_in in read_hand_ins(root)}
+        assert {path: hand_in.fault for path, hand_in in hand_ins.items()} == {
             "submission_1/hw.zip/hw/mean.py": "",
             "submission_2/hw.ZIP/a.zip/hw/mean.py": "",
             "submission_3/hw.zip/any.ipynb": "",
@@ -203,7 +206,7 @@ def test_zip_files_of_students_are_unpacked(tmp_path: Path) -> None:
             "submission_5/hw.zip/notes.txt": "expected a .py or .ipynb file, found notes.txt",
             "submission_6/hw.zip": f"{DAMAGED}: File is not a zip file",
         }
-        assert [one for _, one in programs(root)][:2] == [b"x = 1"] * 2
+        assert [program for _, program in programs(root)][:2] == [b"x = 1"] * 2
 
 
 def test_a_damaged_zip_file_is_not_graded_for_what_it_defines(tmp_path: Path) -> None:
@@ -216,13 +219,15 @@ def test_a_damaged_zip_file_is_not_graded_for_what_it_defines(tmp_path: Path) ->
 def test_times_in_a_students_zip_file_are_ignored(tmp_path: Path) -> None:
     tree(tmp_path, {"ann.zip": packed((info("mean.py"), b""))})
     os.utime(tmp_path / "ann.zip", (86_400, 86_400))
-    assert [one.at for one in found(tmp_path)] == ["1970-01-02T00:00:00+00:00"]
+    assert [hand_in.at for hand_in in read_hand_ins(tmp_path)] == ["1970-01-02T00:00:00+00:00"]
     (tmp_path / "all.zip").write_bytes(packed((info("ann.py"), b"")))
-    assert [one.at for one in found(tmp_path / "all.zip")] == ["2026-01-02T03:04:06+00:00"]
+    assert [hand_in.at for hand_in in read_hand_ins(tmp_path / "all.zip")] == [
+        "2026-01-02T03:04:06+00:00"
+    ]
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "fault"),
     [
         *((name, "its path leads out of the zip file")
           for name in ("../mean.py", "/mean.py", "a/../mean.py", "C:\\mean.py", "a//mean.py")),
@@ -234,19 +239,21 @@ def test_times_in_a_students_zip_file_are_ignored(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_paths_that_lead_out_of_a_zip_file_are_the_students_fault(
-    tmp_path: Path, name: str, said: str | None
+    tmp_path: Path, name: str, fault: str | None
 ) -> None:
     content = packed((info(name), b""))
     tree(tmp_path, {"submission_1/hw.zip": content, "submission_2/hw.py": ""})
-    handed = {one.student: one.fault for one in found(tmp_path)}
-    assert handed.get("submission_1", "nobody's") == ("nobody's" if said is None else said)
+    faults_by_student = {hand_in.student: hand_in.fault for hand_in in read_hand_ins(tmp_path)}
+    assert faults_by_student.get("submission_1", "nobody's") == (
+        "nobody's" if fault is None else fault
+    )
 
 
 def test_readable_files_count_before_unreadable_ones(tmp_path: Path) -> None:
     tree(tmp_path, {"ann/mean.py": "x = 1"})
     (tmp_path / "ann" / "mean (2).py").symlink_to(tmp_path / "ann/mean.py")
     with HandIns(tmp_path, AnswerNames(["mean"]), "folders") as submissions:
-        assert [one.path for one, _ in submissions] == ["ann/mean.py"]
+        assert [hand_in.path for hand_in, _ in submissions] == ["ann/mean.py"]
         assert list(submissions.unused_files()) == [("ann/mean (2).py", LINK)]
 
 
@@ -268,17 +275,19 @@ def test_unread_entries_of_a_zip_file_are_reported(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("said_utf8", [True, False])
-def test_names_are_read_in_every_encoding_of_zip_programs(tmp_path: Path, said_utf8: bool) -> None:
+@pytest.mark.parametrize("is_marked_utf8", [True, False])
+def test_names_are_read_in_every_encoding_of_zip_programs(
+    tmp_path: Path, is_marked_utf8: bool
+) -> None:
     content = packed((info("josé/mean.py"), b""))
-    if not said_utf8:  # as a Mac does
+    if not is_marked_utf8:  # as a Mac does
         flags = content.index(b"PK\x01\x02") + 8
         content = content[:7] + b"\0" + content[8 : flags + 1] + b"\0" + content[flags + 2 :]
     (tmp_path / "all.zip").write_bytes(content)
-    assert whose(tmp_path / "all.zip") == [("josé", "mean", "josé/mean.py")]
+    assert assigned_programs(tmp_path / "all.zip") == [("josé", "mean", "josé/mean.py")]
     cp437 = packed((info("x/mean.py"), b"")).replace(b"x/mean", b"\x82/mean")
     (tmp_path / "old.zip").write_bytes(cp437)
-    assert [one[0] for one in whose(tmp_path / "old.zip")] == ["é"]
+    assert [assigned[0] for assigned in assigned_programs(tmp_path / "old.zip")] == ["é"]
 
 
 @pytest.mark.parametrize("layout", ["folders", ""])
@@ -287,8 +296,12 @@ def test_a_backslash_in_a_name_is_no_folder_in_a_class(tmp_path: Path, layout: s
     (tmp_path / "all.zip").write_bytes(packed(*((info(path), b"") for path in paths)))
     assert "bo/x.py" not in walked(tmp_path / "all.zip")
     assert paths[-1] in walked(tmp_path / "all.zip")
-    handed = [one.path for one in found(tmp_path / "all.zip", layout=layout) if one.student == "bo"]
-    assert handed == paths[1:2]
+    own_paths = [
+        hand_in.path
+        for hand_in in read_hand_ins(tmp_path / "all.zip", layout=layout)
+        if hand_in.student == "bo"
+    ]
+    assert own_paths == paths[1:2]
 
 
 def test_bombs_do_not_go_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -303,14 +316,14 @@ def test_bombs_do_not_go_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         "cem.zip": zipped({"a.zip": zeros}), "dov.zip": nested,
         "eve.zip": zipped({f"{n}.zip": packed((info("x"), bytes(90_000))) for n in range(4)}),
     })  # fmt: skip
-    handed = faults(tmp_path)
-    assert handed.pop("ann.zip/mean.py") == "its zip files hold more than 200,000 bytes"
-    assert handed.pop("bo.zip") == "expected a zip file of at most 200,000 bytes, found more"
-    assert handed.pop("cem.zip/a.zip") == (
+    fault_by_path = faults(tmp_path)
+    assert fault_by_path.pop("ann.zip/mean.py") == "its zip files hold more than 200,000 bytes"
+    assert fault_by_path.pop("bo.zip") == "expected a zip file of at most 200,000 bytes, found more"
+    assert fault_by_path.pop("cem.zip/a.zip") == (
         "expected a zip file of at most 200,000 bytes unpacked, found more"
     )
-    assert handed.pop("dov.zip/a.zip/a.zip/a.zip").startswith("expected at most 3 zip files")
-    assert handed == dict.fromkeys(
+    assert fault_by_path.pop("dov.zip/a.zip/a.zip/a.zip").startswith("expected at most 3 zip files")
+    assert fault_by_path == dict.fromkeys(
         ("eve.zip/2.zip", "eve.zip/3.zip"), "its zip files hold more than 200,000 bytes"
     )
 
@@ -328,9 +341,9 @@ def test_many_zip_files_of_one_student_take_no_disk(
         size = os.fstat(submissions._submitted._temporary.fileno()).st_size
         assert size < MAX_SUBMISSION_FILE_BYTES
         assert [*(tmp_path / "tmp").iterdir()] == []  # nothing has a name that a kill could leave
-        handed = {one.path: program.main for one, program in submissions}
-    assert handed["ann/mean.zip/mean.py"] == b"x = 1"
-    assert handed["eve/0.zip/0.py"] == b"#" * MAX_SUBMISSION_FILE_BYTES
+        program_by_path = {hand_in.path: program.main for hand_in, program in submissions}
+    assert program_by_path["ann/mean.zip/mean.py"] == b"x = 1"
+    assert program_by_path["eve/0.zip/0.py"] == b"#" * MAX_SUBMISSION_FILE_BYTES
 
 
 def test_nothing_is_written_outside_and_nothing_is_left(
@@ -362,25 +375,27 @@ def test_nested_zip_files_share_one_limit(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_every_cut_and_every_wrong_byte_of_a_zip_file_is_survived(tmp_path: Path) -> None:
-    whole = zipped({"mean.py": "x = 1" * 20})
+    content = zipped({"mean.py": "x = 1" * 20})
     (tmp_path / "zoe.py").touch()
-    for at in range(len(whole)):
-        (tmp_path / "ann.zip").write_bytes(whole[:at])
+    for position in range(len(content)):
+        (tmp_path / "ann.zip").write_bytes(content[:position])
         assert faults(tmp_path)["ann.zip"].startswith(DAMAGED)
-        (tmp_path / "ann.zip").write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
-        assert {one.student for one in found(tmp_path)} <= {"ann", "zoe"}
+        (tmp_path / "ann.zip").write_bytes(
+            content[:position] + bytes([content[position] ^ 0xFF]) + content[position + 1 :]
+        )
+        assert {hand_in.student for hand_in in read_hand_ins(tmp_path)} <= {"ann", "zoe"}
 
 
 def test_a_root_that_cannot_be_opened_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("no zip")
     os.mkfifo(tmp_path / "pipe")
-    for name, said in [
+    for name, message in [
         ("none", "a folder or a zip file, found none"),
         ("notes", "a folder or a zip file: expected a zip"),
         ("pipe", "expected a folder or a zip file"),
     ]:  # fmt: skip
-        with pytest.raises(UsageError, match=said):
-            found(tmp_path / name)
+        with pytest.raises(UsageError, match=message):
+            read_hand_ins(tmp_path / name)
 
 
 CONTENT = st.sampled_from([b"x = 1", b"{", b"PK\x05\x06", zipped({"mean.py": "", "a/b": ""})])
@@ -401,22 +416,31 @@ def test_any_zip_file_is_read_or_refused(
     if damage and damage[0] < len(content):
         content[damage[0]] = damage[1]
     (tmp_path / "all.zip").write_bytes(content)
-    with suppress(UsageError), HandIns(tmp_path / "all.zip", AnswerNames(ASKED), name) as handed_in:
-        for one, program in handed_in:
-            assert one.student == to_student_id(one.student) != ""
-            assert bool(one.sha256) != bool(one.fault)
-            assert one.question in ASKED
-            assert not (one.fault and program.main)
-        assert "\n" not in handed_in.describe_unassigned() or any("\n" in path for path, _ in names)
+    with (
+        suppress(UsageError),
+        HandIns(tmp_path / "all.zip", AnswerNames(ASKED), name) as submissions,
+    ):
+        for hand_in, program in submissions:
+            assert hand_in.student == to_student_id(hand_in.student) != ""
+            assert bool(hand_in.sha256) != bool(hand_in.fault)
+            assert hand_in.question in ASKED
+            assert not (hand_in.fault and program.main)
+        assert "\n" not in submissions.describe_unassigned() or any(
+            "\n" in path for path, _ in names
+        )
 
 
 # Notebooks.
 
 
-def modules(root: Path, *asked: str, **how: Any) -> dict[str, dict[str, bytes]]:
+def modules(root: Path, *questions: str, **options: Any) -> dict[str, dict[str, bytes]]:
     """What is graded with each program, by path."""
-    with HandIns(root, AnswerNames(asked or ("mean",)), **how) as handed:
-        return {one.path: dict(program.modules) for one, program in handed if one.sha256}
+    with HandIns(root, AnswerNames(questions or ("mean",)), **options) as submissions:
+        return {
+            hand_in.path: dict(program.modules)
+            for hand_in, program in submissions
+            if hand_in.sha256
+        }
 
 
 def test_imported_files_of_the_folder_come_with_a_program(tmp_path: Path) -> None:
@@ -436,18 +460,24 @@ def test_imported_files_of_the_folder_come_with_a_program(tmp_path: Path) -> Non
             "cy/sums.py": b"",
         },
     )
-    found = modules(tmp_path)
-    assert {path: list(names) for path, names in found.items()} == {
+    modules_by_path = modules(tmp_path)
+    assert {path: list(names) for path, names in modules_by_path.items()} == {
         "ann/mean.py": ["shapes", "sums"], "bo/mean.py": [], "cy/mean.ipynb": ["shapes"],
     }  # fmt: skip
-    assert found["cy/mean.ipynb"]["shapes"] == b"caf\xe9 = 1"
-    with HandIns(tmp_path, AnswerNames(["mean"])) as handed:
-        before = {one.path: one.sha256 for one, _ in handed}
-        named = [path for path, _ in handed.unused_files()]
-    assert named == ["ann/deep/lost.py", "ann/notes.py", "ann/numpy.py", "ann/sys.py", "cy/sums.py"]
+    assert modules_by_path["cy/mean.ipynb"]["shapes"] == b"caf\xe9 = 1"
+    with HandIns(tmp_path, AnswerNames(["mean"])) as submissions:
+        before = {hand_in.path: hand_in.sha256 for hand_in, _ in submissions}
+        unused = [path for path, _ in submissions.unused_files()]
+    assert unused == [
+        "ann/deep/lost.py",
+        "ann/notes.py",
+        "ann/numpy.py",
+        "ann/sys.py",
+        "cy/sums.py",
+    ]
     (tmp_path / "ann/sums.py").write_text("total = 1")
-    with HandIns(tmp_path, AnswerNames(["mean"])) as handed:
-        after = {one.path: one.sha256 for one, _ in handed}
+    with HandIns(tmp_path, AnswerNames(["mean"])) as submissions:
+        after = {hand_in.path: hand_in.sha256 for hand_in, _ in submissions}
     assert [path for path in before if before[path] != after[path]] == ["ann/mean.py"]
 
 
@@ -465,10 +495,10 @@ def test_an_imported_file_is_no_answer_by_itself(tmp_path: Path) -> None:
             "cy/two.py": b"import one",
         },
     )
-    with HandIns(tmp_path, AnswerNames(["mean"])) as handed:
-        found = {one.path: list(program.modules) for one, program in handed}
-        joined, unused = handed.joined, list(handed.unused_files())
-    assert found == {
+    with HandIns(tmp_path, AnswerNames(["mean"])) as submissions:
+        modules_by_path = {hand_in.path: list(program.modules) for hand_in, program in submissions}
+        joined, unused = submissions.joined, list(submissions.unused_files())
+    assert modules_by_path == {
         "ann/main.py": ["utils", "zoo"], "bo/work.ipynb": ["utils", "one"],
         "cy/one.py": ["two", "one"], "cy/two.py": ["one", "two"],
     }  # fmt: skip
@@ -481,11 +511,8 @@ def test_the_number_of_imported_files_is_limited(tmp_path: Path) -> None:
     files = {f"ann/m{n}.py": f"import m{n + 1}\n".encode() for n in range(1300)}
     tree(tmp_path, {**files, "ann/mean.py": b"import m0\n", "bo/mean.py": b"import large, huge"})
     tree(tmp_path, {f"bo/{name}.py": b"#" * 600_000 for name in ("large", "huge")})
-    assert faults(tmp_path) == {
-        f"{one}/mean.py": "expected at most 20 files and 1,000,000 bytes that a program imports, "
-        "found more"
-        for one in ("ann", "bo")
-    }
+    message = "expected at most 20 files and 1,000,000 bytes that a program imports, found more"
+    assert faults(tmp_path) == {"ann/mean.py": message, "bo/mean.py": message}
 
 
 def test_no_program_imports_a_file_of_another_student(tmp_path: Path) -> None:
@@ -496,16 +523,16 @@ def test_no_program_imports_a_file_of_another_student(tmp_path: Path) -> None:
 @pytest.mark.parametrize("forged", [b"\0{", b'\0{"x": "y"}', b'\0{"": "x", "a": "y"}', b"\0[1]"])
 def test_a_file_is_one_program_whatever_it_begins_with(tmp_path: Path, forged: bytes) -> None:
     tree(tmp_path, {"ann/mean.py": forged})
-    with HandIns(tmp_path, AnswerNames(["mean"])) as handed:
-        assert [program for _, program in handed] == [SubmittedProgram(forged)]
+    with HandIns(tmp_path, AnswerNames(["mean"])) as submissions:
+        assert [program for _, program in submissions] == [SubmittedProgram(forged)]
 
 
 def test_no_file_has_the_key_of_another_with_its_modules() -> None:
     several = SubmittedProgram(b"import a", {"a": b"x = 1"})
     alone = SubmittedProgram(json.dumps(several.hashes).encode())
     keys = {
-        grade_key(TERMS, MEAN, one, "ann")
-        for one in (several, alone, SubmittedProgram(b"import a"))
+        grade_key(TERMS, MEAN, program, "ann")
+        for program in (several, alone, SubmittedProgram(b"import a"))
     }
     assert len(keys) == 3
 
@@ -524,23 +551,23 @@ def test_a_bug_of_the_grader_affects_one_student_and_costs_no_points(
     monkeypatch.setattr("grader.classroom.hand_ins.notebook_code", buggy)
     files: Files = {"ann/mean.py": "x", "bo/mean.ipynb": notebook("x"), "cy/mean.py": "y"}
     tree(tmp_path / "in", files)
-    with HandIns(tmp_path / "in", AnswerNames(["mean"])) as handed:
-        found = {one.student: one for one, _ in handed}
-    assert [name for name, one in found.items() if one.sha256] == ["ann", "cy"]
-    assert (found["bo"].fault, "KeyError" in found["bo"].unread) == ("", True)
+    with HandIns(tmp_path / "in", AnswerNames(["mean"])) as submissions:
+        hand_ins = {hand_in.student: hand_in for hand_in, _ in submissions}
+    assert [name for name, hand_in in hand_ins.items() if hand_in.sha256] == ["ann", "cy"]
+    assert (hand_ins["bo"].fault, "KeyError" in hand_ins["bo"].unread) == ("", True)
     monkeypatch.setattr("grader.classroom.submitted_files._entry_path", broken)
     tree(tmp_path / "in", {"dee/mean.zip": zipped({"mean.py": "x"})})
-    with HandIns(tmp_path / "in", AnswerNames(["mean"])) as handed:
-        found = {one.student: one for one, _ in handed}
-        assert not handed.students_without_file
-    assert "a bug" in found["dee"].unread
+    with HandIns(tmp_path / "in", AnswerNames(["mean"])) as submissions:
+        hand_ins = {hand_in.student: hand_in for hand_in, _ in submissions}
+        assert not submissions.students_without_file
+    assert "a bug" in hand_ins["dee"].unread
     results = tmp_path / "out"
     with (
-        HandIns(tmp_path / "in", AnswerNames(["mean"])) as handed,
-        ClassResults(results, write=TERMS) as kept,
+        HandIns(tmp_path / "in", AnswerNames(["mean"])) as submissions,
+        ClassResults(results, write=TERMS) as stored,
     ):
-        assert kept.store_hand_ins(handed, handed.unused_files()) == 4
-        assert len(list(kept.programs_to_grade(MEAN))) == 2
-        entries = {one.hand_in.student: one for one in kept.settled_entries()}
-    assert {name: one.points for name, one in entries.items()} == {"bo": None, "dee": None}
-    assert all("failed to read it" in one.note for one in entries.values())
+        assert stored.store_hand_ins(submissions, submissions.unused_files()) == 4
+        assert len(list(stored.programs_to_grade(MEAN))) == 2
+        entries = {entry.hand_in.student: entry for entry in stored.settled_entries()}
+    assert {name: entry.points for name, entry in entries.items()} == {"bo": None, "dee": None}
+    assert all("failed to read it" in entry.note for entry in entries.values())

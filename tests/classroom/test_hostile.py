@@ -71,34 +71,36 @@ HONEST = ("aaa", "mmm", "zzz")  # before, among and after them
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Grade the class once."""
-    made = tmp_path_factory.mktemp("hostile")
-    root = made / "in"
-    for who, files in HOSTILE.items():
-        tree(root / who, files)
-    for who in HONEST:
-        tree(root / who, {"deviations.py": f"# {who}\n{REFERENCE}"})
+    parent = tmp_path_factory.mktemp("hostile")
+    root = parent / "in"
+    for student, files in HOSTILE.items():
+        tree(root / student, files)
+    for student in HONEST:
+        tree(root / student, {"deviations.py": f"# {student}\n{REFERENCE}"})
     os.mkdir(os.fsencode(root) + b"/caf\xe9")  # noqa: PTH102 - no Path holds these bytes
     with open(os.fsencode(root) + b"/caf\xe9/deviations.py", "w") as file:  # noqa: PTH123
         file.write("x = 1")
-    for who in ("linked", "pipe", "folder"):
-        (root / who).mkdir()
+    for student in ("linked", "pipe", "folder"):
+        (root / student).mkdir()
     (root / "linked" / "deviations.py").symlink_to(root / "aaa" / "deviations.py")
     os.mkfifo(root / "pipe" / "deviations.py")
     (root / "folder" / "deviations.py").mkdir()
-    done = graded(made, layout="folders", jobs=2)
+    done = graded(parent, layout="folders", jobs=2)
     assert len(done) == done[-1].total_files
-    return made
+    return parent
 
 
 def test_every_other_student_is_graded(folder: Path) -> None:
     with ClassResults(folder / "out") as results:
-        found = {one.hand_in.student: one for one in results.all_entries()}
+        entries = {entry.hand_in.student: entry for entry in results.all_entries()}
         aside = [path for path, _ in results.unassigned_files()]
-    assert {who: found[who].verdict for who in HONEST} == dict.fromkeys(HONEST, "pass")
-    others = {who: one for who, one in found.items() if who not in HONEST}
+    assert {student: entries[student].verdict for student in HONEST} == dict.fromkeys(
+        HONEST, "pass"
+    )
+    others = {student: entry for student, entry in entries.items() if student not in HONEST}
     listed = {path.partition("/")[0] for path in aside}
     assert HOSTILE.keys() <= others.keys() | listed, "each has a result, or is listed"
-    assert "not graded" not in {one.verdict for one in others.values()}
+    assert "not graded" not in {entry.verdict for entry in others.values()}
     assert any(path.startswith("caf") for path in aside)
 
 
@@ -106,13 +108,13 @@ def test_the_class_has_its_reports(folder: Path) -> None:
     with ClassResults(folder / "out") as results:
         entries = list(results.counting_entries())
         page = "".join(class_page(class_findings(results.class_settings, entries), entries, "out"))
-        assert all(who in page for who in HONEST)
+        assert all(student in page for student in HONEST)
         written, _, _ = write_feedback(results, folder / "feedback")
-        assert written == len({one.hand_in.student for one in entries})
+        assert written == len({entry.hand_in.student for entry in entries})
         for form in ("csv", "jsonl"):
             lines = "".join(export(results, form)).splitlines()
             assert len(lines) >= len(entries)
 
 
 def test_a_second_start_has_nothing_to_grade(folder: Path) -> None:
-    assert all(one.was_known for one in graded(folder, layout="folders", jobs=1))
+    assert all(progress.was_known for progress in graded(folder, layout="folders", jobs=1))

@@ -76,7 +76,7 @@ def test_lines_of_ipython_become_comments(cell: str, expected: str | None) -> No
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "something else"), (b"{", "something else"), (b"\xff\xfe{}", "something else"),
         (b"[" * 100_000, "something else"), (b"[" * 500_000, "400,000 values"),
@@ -97,10 +97,10 @@ def test_lines_of_ipython_become_comments(cell: str, expected: str | None) -> No
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
-def test_a_file_that_is_no_notebook_is_an_error(content: bytes, said: str) -> None:
+def test_a_file_that_is_no_notebook_is_an_error(content: bytes, message: str) -> None:
     with pytest.raises(UsageError) as error:
         notebook_code(content)
-    assert said in error.value.message
+    assert message in error.value.message
     assert "\n" not in error.value.message
 
 

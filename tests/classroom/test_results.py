@@ -31,7 +31,7 @@ from grader.model.report import (
     Verdict,
 )
 from tests.classroom.builders import TERMS as CLASS
-from tests.classroom.builders import entry, named, report, write_results
+from tests.classroom.builders import class_entry, idea_match, report, write_results
 
 MEAN = CLASS.questions[0]
 SAME = SubmittedProgram(b"same")
@@ -40,8 +40,10 @@ DEEP = "[" * 100_000 + "]" * 100_000
 
 def hand_ins(*students: str, program: str = "") -> list[tuple[HandIn, SubmittedProgram]]:
     """Files of some students, each with a program of its own unless one is given."""
-    programs = {one: SubmittedProgram((program or one).encode()) for one in students}
-    return [(HandIn(one, "mean", f"{one}.py", p.sha256), p) for one, p in programs.items()]
+    programs = {student: SubmittedProgram((program or student).encode()) for student in students}
+    return [
+        (HandIn(student, "mean", f"{student}.py", p.sha256), p) for student, p in programs.items()
+    ]
 
 
 def entries(folder: Path) -> list[ClassEntry]:
@@ -65,12 +67,12 @@ def test_a_report_comes_back_as_it_was(tmp_path: Path) -> None:
         Bars((Bar("yours", float("inf"), "64 B"),), ("an array",)),
         Curve((1.0, float("nan")), (1.0, 0.5)),
     ]
-    base = report(Verdict.FAIL, named("axis"), raised=ExceptionRecord("ValueError", "no"))
+    base = report(Verdict.FAIL, idea_match("axis"), raised=ExceptionRecord("ValueError", "no"))
     check = replace(base.checks[0], figures={"bytes": 3.0})
-    full = replace(base, checks=tuple(replace(check, exhibit=one) for one in exhibits))
-    write_results(tmp_path, CLASS, [entry("ada", full)])
-    (one,) = entries(tmp_path)
-    assert repr(one.report) == repr(full)  # nan is not equal to itself
+    full = replace(base, checks=tuple(replace(check, exhibit=exhibit) for exhibit in exhibits))
+    write_results(tmp_path, CLASS, [class_entry("ada", full)])
+    (exhibit,) = entries(tmp_path)
+    assert repr(exhibit.report) == repr(full)  # nan is not equal to itself
 
 
 def test_copies_are_graded_once_and_graded_programs_not_again(tmp_path: Path) -> None:
@@ -84,20 +86,20 @@ def test_copies_are_graded_once_and_graded_programs_not_again(tmp_path: Path) ->
             SubmittedProgram(b"d"),
         ]
         results.store_grade(ProgramGrade(waiting[0][0], report()), "now")
-        assert [one.hand_in.student for one in results.entries_of_program(waiting[0][0])] == [
+        assert [entry.hand_in.student for entry in results.entries_of_program(waiting[0][0])] == [
             "a",
             "b",
             "c",
         ]
         results.store_grade(ProgramGrade(waiting[1][0], fault="the disk is full"), "now")
-        assert [one.hand_in.student for one in results.settled_entries()] == ["a", "b", "c"]
+        assert [entry.hand_in.student for entry in results.settled_entries()] == ["a", "b", "c"]
     # Another day: who has a known program needs no grade, what is no verdict is tried again.
     with ClassResults(tmp_path, write=CLASS) as results:
         results.store_hand_ins([*hand_ins("e", program="same"), *hand_ins("d")])
         assert [program for _, program, _ in results.programs_to_grade(MEAN)] == [
             SubmittedProgram(b"d")
         ]
-        assert [one.verdict for one in results.all_entries()] == ["not graded", "pass"]
+        assert [entry.verdict for entry in results.all_entries()] == ["not graded", "pass"]
         results.store_hand_ins(hand_ins("d"))
         assert results.all_students() == ["d"]
 
@@ -115,11 +117,11 @@ def test_students_of_several_submissions_share_one_folder_of_results(tmp_path: P
         key = grade_key(second, MEAN, SubmittedProgram(b"Ada"), "Ada")
         results.store_grade(ProgramGrade(key, report()), "")
         assert results.entries_of_program(key) == list(results.settled_entries()) == []
-    found = {one.hand_in.student: one.points for one in entries(tmp_path)}
-    assert found == {"Ada": 10, "Ben": None, "Cem": None}
+    points = {entry.hand_in.student: entry.points for entry in entries(tmp_path)}
+    assert points == {"Ada": 10, "Ben": None, "Cem": None}
     with ClassResults(tmp_path, write=second) as results:
         results.store_hand_ins(hand_ins("Ben"))  # who is gone from this folder is gone
-    assert [one.hand_in.student for one in entries(tmp_path)] == ["Ada", "Ben"]
+    assert [entry.hand_in.student for entry in entries(tmp_path)] == ["Ada", "Ben"]
 
 
 def test_a_verdict_stays_whatever_comes_after_it(tmp_path: Path) -> None:
@@ -132,11 +134,11 @@ def test_a_verdict_stays_whatever_comes_after_it(tmp_path: Path) -> None:
     for terms, verdict in ((replace(CLASS, seed=8), "not graded"), (CLASS, "pass")):
         with ClassResults(tmp_path, write=terms) as results:
             results.store_hand_ins(hand_ins("a"))
-            assert [one.verdict for one in results.counting_entries()] == [verdict]
+            assert [entry.verdict for entry in results.counting_entries()] == [verdict]
 
 
 def test_submissions_are_stored_completely_or_not_at_all(tmp_path: Path) -> None:
-    write_results(tmp_path, CLASS, [entry("ada")])
+    write_results(tmp_path, CLASS, [class_entry("ada")])
 
     def broken() -> Iterator[tuple[HandIn, SubmittedProgram]]:
         yield from hand_ins("b")
@@ -144,19 +146,22 @@ def test_submissions_are_stored_completely_or_not_at_all(tmp_path: Path) -> None
 
     with ClassResults(tmp_path, write=CLASS) as results, pytest.raises(UsageError):
         results.store_hand_ins(broken())
-    assert [one.hand_in.student for one in entries(tmp_path)] == ["ada"]
+    assert [entry.hand_in.student for entry in entries(tmp_path)] == ["ada"]
 
 
 def test_the_last_or_the_best_counts(tmp_path: Path) -> None:
     wrong = report(Verdict.FAIL)
     right = replace(report(), parts=(PartResult("1", Verdict.PASS, 6, 6),))
-    given = [
-        entry("ada", right, at="2026-11-18T12:00:00+00:00"),
-        replace(entry("ada", wrong), hand_in=replace(entry("ada").hand_in, path="ada/two.py")),
+    files = [
+        class_entry("ada", right, at="2026-11-18T12:00:00+00:00"),
+        replace(
+            class_entry("ada", wrong),
+            hand_in=replace(class_entry("ada").hand_in, path="ada/two.py"),
+        ),
     ]
     for counts, points in (("last", 0), ("best", 6)):
-        write_results(tmp_path / counts, replace(CLASS, counts=counts), given)
-        assert [one.points for one in entries(tmp_path / counts)] == [points]
+        write_results(tmp_path / counts, replace(CLASS, counts=counts), files)
+        assert [entry.points for entry in entries(tmp_path / counts)] == [points]
 
 
 def test_one_process_at_a_time_writes_and_others_may_read(tmp_path: Path) -> None:
@@ -185,23 +190,23 @@ def test_on_a_full_disk_what_was_written_stays(tmp_path: Path) -> None:
         (first, _, _), (second, _, _) = results.programs_to_grade(MEAN)
         results.store_grade(ProgramGrade(first, report()), "now")
         large = replace(report(), printed="x" * 1_000_000)
-        with room(200_000), pytest.raises(UsageError, match="cannot be read or written") as said:
+        with room(200_000), pytest.raises(UsageError, match="cannot be read or written") as caught:
             results.store_grade(ProgramGrade(second, large), "now")
-        assert "what was graded is kept" in said.value.hint
-    assert [one.verdict for one in entries(tmp_path)] == ["pass", "not graded"]
+        assert "what was graded is kept" in caught.value.hint
+    assert [entry.verdict for entry in entries(tmp_path)] == ["pass", "not graded"]
 
 
 @pytest.mark.parametrize("name", [SETTINGS_FILE, GRADES_FILE])
 def test_a_link_a_pipe_or_other_content_is_refused(tmp_path: Path, name: str) -> None:
-    path = write_results(tmp_path, CLASS, [entry("ada")]) / name
+    path = write_results(tmp_path, CLASS, [class_entry("ada")]) / name
     precious = tmp_path / "precious"
     precious.write_text("mine")
-    puts: list[Callable[[], object]] = [
+    replacements: list[Callable[[], object]] = [
         lambda: path.symlink_to(precious), lambda: os.mkfifo(path), lambda: path.write_text(DEEP),
     ]  # fmt: skip
-    for put in puts:
+    for replace_file in replacements:
         path.unlink()
-        put()
+        replace_file()
         with pytest.raises(UsageError, match=name):
             entries(tmp_path)
     assert precious.read_text() == "mine"
@@ -211,7 +216,7 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT * 
 
 
 @pytest.mark.parametrize(
-    "made",
+    "statements",
     [
         f"CREATE VIEW more AS {ENDLESS}",
         f"DROP TABLE aside; CREATE VIEW aside AS {ENDLESS}",
@@ -222,10 +227,12 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT * 
     ],
     ids=["view", "view in place of a table", "trigger", "computed", "index", "table"],
 )
-def test_tables_of_a_stranger_are_refused_before_they_are_read(tmp_path: Path, made: str) -> None:
-    write_results(tmp_path, CLASS, [entry("ada", report())])
+def test_tables_of_a_stranger_are_refused_before_they_are_read(
+    tmp_path: Path, statements: str
+) -> None:
+    write_results(tmp_path, CLASS, [class_entry("ada", report())])
     with sqlite3.connect(tmp_path / GRADES_FILE) as db:
-        db.executescript(made)
+        db.executescript(statements)
     db.close()
     for write in (None, CLASS):
         with pytest.raises(UsageError, match="expected the tables of drill class grade"):
@@ -236,7 +243,7 @@ def test_tables_of_a_stranger_are_refused_before_they_are_read(tmp_path: Path, m
 def test_missing_verdicts_are_an_error_that_does_not_call_them_kept(
     tmp_path: Path, content: bytes | None
 ) -> None:
-    path = write_results(tmp_path, CLASS, [entry("ada", report())]) / GRADES_FILE
+    path = write_results(tmp_path, CLASS, [class_entry("ada", report())]) / GRADES_FILE
     path.unlink()
     if content is not None:
         path.write_bytes(content)
@@ -247,18 +254,18 @@ def test_missing_verdicts_are_an_error_that_does_not_call_them_kept(
 
 
 def test_a_report_that_cannot_be_kept_stops_no_class(tmp_path: Path) -> None:
-    odd = replace(report(), printed=object())  # type: ignore[arg-type]
+    unwritable = replace(report(), printed=object())  # type: ignore[arg-type]
     with ClassResults(tmp_path, write=CLASS) as results:
         results.store_hand_ins(hand_ins("a", "b"))
         (first, _, _), (second, _, _) = results.programs_to_grade(MEAN)
-        results.store_grade(ProgramGrade(first, odd), "now")
+        results.store_grade(ProgramGrade(first, unwritable), "now")
         results.store_grade(ProgramGrade(second, report()), "now")
-    assert [one.verdict for one in entries(tmp_path)] == ["not graded", "pass"]
+    assert [entry.verdict for entry in entries(tmp_path)] == ["not graded", "pass"]
     assert "its report cannot be kept" in entries(tmp_path)[0].note
 
 
 def test_an_invalid_report_is_an_error(tmp_path: Path) -> None:
-    write_results(tmp_path, CLASS, [entry("ada", report())])
+    write_results(tmp_path, CLASS, [class_entry("ada", report())])
     with sqlite3.connect(tmp_path / GRADES_FILE) as db:
         db.execute("UPDATE grade SET report = '{}'")
     with pytest.raises(UsageError, match="expected a report in it"):
@@ -270,7 +277,7 @@ def test_an_invalid_report_is_an_error(tmp_path: Path) -> None:
     [{"seed": "x"}, {"title": 3}, {"deadline": "2026-11-20"}, {"questions": 3}, {"format": 1}],
 )
 def test_invalid_settings_are_refused(tmp_path: Path, change: dict[str, object]) -> None:
-    path = write_results(tmp_path, CLASS, [entry("ada")]) / SETTINGS_FILE
+    path = write_results(tmp_path, CLASS, [class_entry("ada")]) / SETTINGS_FILE
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(UsageError, match=r"class\.json: expected"):
         ClassResults(tmp_path)
@@ -292,7 +299,7 @@ def test_a_seed_that_was_drawn_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("terms", "other"),  # whether a grade on them is another grade
+    ("terms", "is_other_grade"),  # whether a grade on them is another grade
     [
         (replace(CLASS, seed=8), True), (replace(CLASS, level="process"), True),
         (replace(CLASS, program="0.3"), True),
@@ -306,19 +313,19 @@ def test_a_seed_that_was_drawn_stays(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_the_key_of_a_grade_covers_everything_that_affects_it(
-    terms: ClassSettings, other: bool
+    terms: ClassSettings, is_other_grade: bool
 ) -> None:
     assert (
         grade_key(terms, terms.questions[0], SAME, "ann") != grade_key(CLASS, MEAN, SAME, "ann")
-    ) is other
+    ) is is_other_grade
 
 
 @pytest.mark.parametrize("at", ["9999-12-31T23:59:59+00:00", "9999-12-31T23:59:59-14:00", ""])
 def test_a_file_after_the_deadline_is_late(tmp_path: Path, at: str) -> None:
-    late = entry("ada", at=at)
+    late = class_entry("ada", at=at)
     late = replace(late, hand_in=replace(late.hand_in, late=not at))
-    write_results(tmp_path, CLASS, [late, entry("ben")])
-    assert [one.late for one in entries(tmp_path)] == [True, False]
+    write_results(tmp_path, CLASS, [late, class_entry("ben")])
+    assert [entry.late for entry in entries(tmp_path)] == [True, False]
 
 
 def test_a_file_is_whole_or_as_it_was_and_a_link_is_not_written_through(tmp_path: Path) -> None:
@@ -341,12 +348,18 @@ def test_a_file_is_whole_or_as_it_was_and_a_link_is_not_written_through(tmp_path
 def test_a_group_of_equal_answers_has_its_programs(tmp_path: Path) -> None:
     wrong = replace(report(Verdict.FAIL), outputs="a3f9" + "0" * 60)
     other = replace(wrong, outputs="a3f0" + "0" * 60)
-    given = [entry("ada", wrong), entry("ben", other), entry("cem", wrong), entry("dov", report())]
-    with ClassResults(write_results(tmp_path, CLASS, given)) as results:
+    entries = [
+        class_entry("ada", wrong),
+        class_entry("ben", other),
+        class_entry("cem", wrong),
+        class_entry("dov", report()),
+    ]
+    with ClassResults(write_results(tmp_path, CLASS, entries)) as results:
         outputs, answers = results.equal_answers("mean", "a3f9")
         assert outputs == wrong.outputs
-        assert [(one.student, program) for one, program in answers] == [
-            (one.student, one.sha256.encode()) for one in (given[0].hand_in, given[2].hand_in)
+        assert [(hand_in.student, program) for hand_in, program in answers] == [
+            (hand_in.student, hand_in.sha256.encode())
+            for hand_in in (entries[0].hand_in, entries[2].hand_in)
         ]
         for digits in ("a3", "ffff"):
             with pytest.raises(UsageError, match="expected one group of answers to mean"):

@@ -54,7 +54,7 @@ from tests.classroom.builders import (
     MEAN,
     PRODUCT,
     Page,
-    entry,
+    class_entry,
     hostile,
     report,
     rule,
@@ -68,9 +68,9 @@ SECRET = "zqx"
 RIGHT = CheckResult("forward", "outputs", Verdict.PASS, "2 cases", ("few", "many"))
 
 
-def wrong(id_: str, case: str, mark: str = "", *more: str) -> CheckResult:
+def failing_check(id_: str, case: str, mark: str = "", *other_cases: str) -> CheckResult:
     """A check that fails, with `mark` in every text of it."""
-    cases = (case, *more)
+    cases = (case, *other_cases)
     panel = Panel(f"{mark}x", ((f"{mark}1", "2"),), note=f"{mark}plane")
     panels = (panel, replace(panel, title="y, yours"), replace(panel, title="y, expected"))
     count = f"{len(cases)} of {len(cases) + 1} cases"
@@ -86,8 +86,8 @@ def wrong(id_: str, case: str, mark: str = "", *more: str) -> CheckResult:
     )  # fmt: skip
 
 
-def failed(*checks: CheckResult, **more: object) -> Report:
-    return report(FAIL, checks=checks, **more)
+def failing_report(*checks: CheckResult, **changes: object) -> Report:
+    return report(FAIL, checks=checks, **changes)
 
 
 def idea(id_: str, feedback: str, *seen: str, checks: tuple[str, ...] = ()) -> IdeaMatch:
@@ -95,21 +95,21 @@ def idea(id_: str, feedback: str, *seen: str, checks: tuple[str, ...] = ()) -> I
     return IdeaMatch(id_, feedback, True, ("y",), len(seen), 9, seen, checks)
 
 
-def said(found: Report | None, hidden: tuple[str, ...] = (), **more: object) -> str:
+def feedback_text(report: Report | None, hidden: tuple[str, ...] = (), **changes: object) -> str:
     """The text of both files, in which all that is said is the same; and that of pictures."""
-    posed = replace(MEAN, hidden=hidden)
-    terms = replace(TERMS, questions=(posed,))
-    entries = [replace(entry("ada", found, posed=posed), **more)]  # type: ignore[arg-type]
+    question = replace(MEAN, hidden=hidden)
+    terms = replace(TERMS, questions=(question,))
+    entries = [replace(class_entry("ada", report, question=question), **changes)]  # type: ignore[arg-type]
     with mock.patch.object(html_charts, "heat_maps", lambda _grids, _said, rest: rest):
-        told = feedback(terms, entries)
-    markdown, html = render_markdown(told), Page.of(to_html(told)).text
+        blocks = feedback(terms, entries)
+    markdown, html = render_markdown(blocks), Page.of(to_html(blocks)).text
     rendered = Page.of(MarkdownIt().render(markdown)).text
 
     def words_of(text: str) -> list[str]:
         return re.sub(r"[()]", " ", text).split()
 
-    assert isinstance(told[0], Heading)
-    title = words_of(told[0].title)
+    assert isinstance(blocks[0], Heading)
+    title = words_of(blocks[0].title)
     assert [*title, *words_of(rendered)] == words_of(html)
     drawn = to_html(feedback(terms, entries))
     labels = re.findall('aria-label="([^"]*)"', drawn)
@@ -117,7 +117,7 @@ def said(found: Report | None, hidden: tuple[str, ...] = (), **more: object) -> 
 
 
 def test_feedback_on_a_pass_shows_the_points() -> None:
-    text = said(report())
+    text = feedback_text(report())
     for part in (
         "Total: 10 of 10 points", "A mean mean Passes: 10 of 10 points", "Right: values.",
         "Part 1 passes: 6 of 6 points Part 2 passes: 4 of 4 points",
@@ -126,12 +126,12 @@ def test_feedback_on_a_pass_shows_the_points() -> None:
 
 
 def test_feedback_on_a_fail_shows_the_smallest_case_and_the_idea() -> None:
-    known = idea("adds-it", "You add. Use `x * y`:\n\n    x * y\n", "tied", "more")
-    found = failed(
-        RIGHT, wrong("backward", "tied", "", "more"), misconceptions=(known,),
+    match = idea("adds-it", "You add. Use `x * y`:\n\n    x * y\n", "tied", "more")
+    failing = failing_report(
+        RIGHT, failing_check("backward", "tied", "", "more"), misconceptions=(match,),
         explanations=(rule("y is twice the right one.", "tied", "more"),),
     )  # fmt: skip
-    text = said(found)
+    text = feedback_text(failing)
     for part in (
         "Does not pass: 0 of 10 points", "Part 1 does not pass: 0 of 6 points",
         "Part 2 not asked yet: 0 of 4 points", "contract, 1: y is the mean.",
@@ -140,7 +140,7 @@ def test_feedback_on_a_fail_shows_the_smallest_case_and_the_idea() -> None:
         "You add. Use x * y: x * y", "Rule: y is twice the right one.", "Right: forward.",
     ):  # fmt: skip
         assert part in text
-    starter = said(replace(found, unchanged=True))
+    starter = feedback_text(replace(failing, unchanged=True))
     assert "This is still the starter's code" in starter
     assert "adds-it" not in starter
     assert "expected 5.5" not in starter
@@ -148,7 +148,7 @@ def test_feedback_on_a_fail_shows_the_smallest_case_and_the_idea() -> None:
 
 def test_feedback_hides_the_details_of_an_error_of_the_grader() -> None:
     for fault in ("the disk of host-17 is full", ""):
-        text = said(None, fault=fault)
+        text = feedback_text(None, fault=fault)
         assert NOT_GRADED_NOTICE in text
         assert "Total: 0 of 10 points so far: 1 question not graded yet" in text
         assert "disk" not in text
@@ -158,8 +158,8 @@ def test_a_missing_file_or_a_file_without_a_program_earns_nothing() -> None:
     second = replace(MEAN, id="spread", title="A spread", weight=0.5, of=30)
     third = replace(MEAN, id="far", title="Far", weight=0.1, of=1)
     terms = replace(TERMS, questions=(MEAN, second, third))
-    link = entry("ada", posed=second, handed="Too many levels of symbolic links")
-    text = render_markdown(feedback(terms, [entry("ada", report()), link]))
+    link = class_entry("ada", question=second, no_answer="Too many levels of symbolic links")
+    text = render_markdown(feedback(terms, [class_entry("ada", report()), link]))
     assert "**Total:** 10 of 25.1 points" in text
     assert "**No answer:** 0 of 30 points, which count 0.5 times" in text
     assert "There is no answer in ada/spread.py: Too many levels of symbolic links." in text
@@ -168,7 +168,7 @@ def test_a_missing_file_or_a_file_without_a_program_earns_nothing() -> None:
 
 def test_lateness_is_shown_in_the_time_zone_of_the_deadline() -> None:
     terms = replace(TERMS, deadline="2026-11-20T22:30:00+01:00")
-    late = entry("ada", report(), at="2026-11-20T22:00:00+00:00", late=True)
+    late = class_entry("ada", report(), at="2026-11-20T22:00:00+00:00", late=True)
     text = to_html(feedback(terms, [late]))
     assert "10 of 10 points" in text
     assert (
@@ -185,11 +185,11 @@ def test_lateness_is_shown_in_the_time_zone_of_the_deadline() -> None:
 def test_feedback_names_unread_lines() -> None:
     lost = report(FAIL, unread=("line 3 could not be read: gb is no unit here",))
     assert "**Left out:** line 3 could not be read: gb is no unit here." in render_markdown(
-        feedback(TERMS, [entry("ada", lost)])
+        feedback(TERMS, [class_entry("ada", lost)])
     )
-    one = entry("ada", lost)
-    assert one.note == "line 3 could not be read: gb is no unit here"
-    assert gradescope_result([one.question], {"mean": one})["output"] == f"mean: {one.note}."
+    entry = class_entry("ada", lost)
+    assert entry.note == "line 3 could not be read: gb is no unit here"
+    assert gradescope_result([entry.question], {"mean": entry})["output"] == f"mean: {entry.note}."
 
 
 def test_the_right_figure_of_an_estimate_is_not_shown() -> None:
@@ -198,24 +198,26 @@ def test_the_right_figure_of_an_estimate_is_not_shown() -> None:
         "ledger", "outputs", FAIL, "total is 1,024, expected 16,777", ("seven",), ("seven",),
         call="total(7)", estimate=True, figures={"right": 16777.0}, mismatch=worst,
     )  # fmt: skip
-    text = said(failed(check, explanations=(rule("total is 16,777 over 16.4.", "seven"),)))
+    text = feedback_text(
+        failing_report(check, explanations=(rule("total is 16,777 over 16.4.", "seven"),))
+    )
     assert "total(7) returned 1,024, which is wrong" in text
     assert not re.search(r"16,777|16\.4|\+-16", text)
 
 
 # -- what is hidden ------------------------------------------------------------------------------
 
-HIDDEN_CHECK = wrong(f"{SECRET}-check", f"{SECRET}-case", SECRET)
-OPEN = wrong("backward", "tied")
+HIDDEN_CHECK = failing_check(f"{SECRET}-check", f"{SECRET}-case", SECRET)
+OPEN = failing_check("backward", "tied")
 ON_HIDDEN = replace(  # and passes there
     OPEN, cases=("few", "tied", f"{SECRET}-case"),
     message="y differs in 2 of 9 cases; the smallest is tied",
 )  # fmt: skip
 FAILS_THERE_TOO = replace(ON_HIDDEN, failing=("tied", f"{SECRET}-case"))
 # What is shown of it was found on the hidden case.
-FIRST = wrong("backward", f"{SECRET}-case", SECRET, "tied")
+FIRST = failing_check("backward", f"{SECRET}-case", SECRET, "tied")
 FAILS_THERE_FIRST = replace(FIRST, verdict=Verdict.ERROR)
-FAILS_THERE_ALONE = wrong("backward", f"{SECRET}-case", SECRET)
+FAILS_THERE_ALONE = failing_check("backward", f"{SECRET}-case", SECRET)
 PASSES_THERE = CheckResult(
     "backward", "flops", Verdict.PASS, f"{SECRET} operations in {SECRET}-case",
     ("few", f"{SECRET}-case"), exhibit=HIDDEN_CHECK.exhibit, figures={SECRET: 3.0},
@@ -256,13 +258,13 @@ KNOWN = {
         (PASSES_THERE, replace(HIDDEN_CHECK, verdict=Verdict.LIMIT)),
     ],
 )
-@pytest.mark.parametrize("known", [{}, KNOWN], ids=["", "known"])
+@pytest.mark.parametrize("explained", [{}, KNOWN], ids=["", "known"])
 def test_hidden_checks_and_cases_are_never_mentioned(
-    checks: tuple[CheckResult, ...], known: dict[str, Any]
+    checks: tuple[CheckResult, ...], explained: dict[str, Any]
 ) -> None:
-    found = failed(*checks, **known)
-    assert SECRET in said(found)  # else nothing is shown here
-    text = said(found, hidden=BOTH)
+    failing = failing_report(*checks, **explained)
+    assert SECRET in feedback_text(failing)  # else nothing is shown here
+    text = feedback_text(failing, hidden=BOTH)
     assert SECRET not in text.lower()
     assert "3.25" not in text
     assert not re.search(r"\b9 (failing )?cases", text)  # a count over hidden ones
@@ -275,18 +277,20 @@ def test_hidden_checks_and_cases_are_never_mentioned(
     if ON_HIDDEN in checks or FAILS_THERE_TOO in checks:
         assert "backward: y is wrong in case tied: about" in text
         assert "4.5" not in text  # the program's own number
-    assert "No listed idea" not in text or not known
+    assert "No listed idea" not in text or not explained
 
 
 def test_the_cases_of_a_hidden_check_alone_are_hidden_as_well() -> None:
-    assert SECRET not in said(failed(HIDDEN_CHECK, OPEN, **KNOWN), hidden=BOTH[:1])
+    assert SECRET not in feedback_text(failing_report(HIDDEN_CHECK, OPEN, **KNOWN), hidden=BOTH[:1])
 
 
 def test_ideas_that_rest_on_open_cases_are_shown() -> None:
-    known = idea("adds-it", "You add.", "tied", f"{SECRET}-case", checks=("backward",))
+    match = idea("adds-it", "You add.", "tied", f"{SECRET}-case", checks=("backward",))
     twice = rule("y is twice the right one.", "tied")
-    found = failed(FAILS_THERE_TOO, HIDDEN_CHECK, misconceptions=(known,), explanations=(twice,))
-    text = said(found, hidden=BOTH)
+    failing = failing_report(
+        FAILS_THERE_TOO, HIDDEN_CHECK, misconceptions=(match,), explanations=(twice,)
+    )
+    text = feedback_text(failing, hidden=BOTH)
     assert "Idea: adds-it. It gives exactly your numbers in the failing case. You add." in text
     assert "twice" not in text  # what explains may be a program's word
     assert SECRET not in text
@@ -343,51 +347,53 @@ def test_a_program_cannot_tell_the_inputs_of_a_hidden_case_that_it_keeps(
 ) -> None:
     source = fixed_question.reference + KEEPS % tells.encode()
     with GradingSession(fixed_question) as session:
-        found = session.grade(source, seed=7)
+        graded = session.grade(source, seed=7)
     hidden = ("few",)  # the first that runs, so that all others could tell of it
     kept = re.compile(r"73[129]|\[\[|line \d")
     failing = [
         c
-        for c in student_view(found, hidden).report.checks
+        for c in student_view(graded, hidden).report.checks
         if c.verdict not in NON_FAILING_VERDICTS
     ]
     assert failing
     for check in failing:
         assert (check.raised, check.mismatch, check.call, check.figures) == (None, None, "", {})
     is_told = not tells.startswith("return {")  # the keys of a dict are on no page
-    assert bool(kept.search(said(found))) == is_told
-    assert not kept.search(said(found, hidden=hidden))
-    posed = replace(MEAN, hidden=hidden, parts=(1, 2, 3))
-    shown = gradescope_result([posed], {"mean": entry("ada", found, posed=posed)})
-    assert not kept.search(json.dumps(shown["tests"]))
+    assert bool(kept.search(feedback_text(graded))) == is_told
+    assert not kept.search(feedback_text(graded, hidden=hidden))
+    question = replace(MEAN, hidden=hidden, parts=(1, 2, 3))
+    content = gradescope_result([question], {"mean": class_entry("ada", graded, question=question)})
+    assert not kept.search(json.dumps(content["tests"]))
 
 
 def test_only_the_type_of_a_builtin_exception_is_shown() -> None:
     names = {"ValueError": "ValueError", "[0.5, 7.25]": "an exception"}
-    for name, shown in names.items():
+    for name, expected in names.items():
         raised = ExceptionRecord(name, "0.5", (Frame(725, "0.5", "0.5"),), "y = f(x)", "x (0, 5)")
         check = replace(OPEN, verdict=Verdict.ERROR, message=f"{name} 0.5", mismatch=None,
                         exhibit=None, raised=raised)  # fmt: skip
-        found = failed(check, explanations=(rule("y is 7.25 times the right one.", "tied"),))
-        text = said(found, hidden=("nothing-else",))
-        assert f"backward: your code raised {shown} in case tied: about" in text
+        failing = failing_report(
+            check, explanations=(rule("y is 7.25 times the right one.", "tied"),)
+        )
+        text = feedback_text(failing, hidden=("nothing-else",))
+        assert f"backward: your code raised {expected} in case tied: about" in text
         assert "contract, 1: y is the mean." in text
         assert not re.search(r"0\.5|725|7\.25", text)
-        assert "0.5" in said(found)
+        assert "0.5" in feedback_text(failing)
 
 
 def test_measurements_are_left_out_if_anything_is_hidden() -> None:
     measured = replace(RIGHT, kind="flops", message="31,415 operations")
-    found = report(checks=(RIGHT, measured))
-    assert "31,415" in said(found)
-    assert "31,415" not in said(found, hidden=("nothing-else",))
+    passing = report(checks=(RIGHT, measured))
+    assert "31,415" in feedback_text(passing)
+    assert "31,415" not in feedback_text(passing, hidden=("nothing-else",))
 
 
 def test_inputs_and_expected_results_of_an_open_case_are_shown() -> None:
     x, y = Panel("x", (("1", "2"),)), Panel("y, expected", (("7.7125",),))
     yours = Panel("y, yours", (("8.8125",),), frozenset({(0, 0)}), frozenset({(0, 0)}))
     check = replace(OPEN, exhibit=Grids((x, yours, y)))
-    text = said(failed(check), hidden=("nothing-else",))
+    text = feedback_text(failing_report(check), hidden=("nothing-else",))
     assert "y is wrong in case tied" in text
     assert "7.7125" in text
     assert "8.8125" not in text
@@ -395,38 +401,40 @@ def test_inputs_and_expected_results_of_an_open_case_are_shown() -> None:
 
 def test_feedback_on_a_pass_mentions_nothing_hidden() -> None:
     checks = (RIGHT, PASSES_THERE, replace(PASSES_THERE, id=f"{SECRET}-check"))
-    text = said(report(checks=checks, follow_up=f"And {SECRET}-case?"), hidden=BOTH)
+    text = feedback_text(report(checks=checks, follow_up=f"And {SECRET}-case?"), hidden=BOTH)
     assert SECRET not in text
     assert "Right: forward and backward." in text
     assert HIDDEN_CHECK_NOTICE not in text
 
 
-def texts(*found: object) -> set[str]:
+def texts(*parts: object) -> set[str]:
     """Every text in parts of a report, numbers among them."""
-    return {text for _, text in re.findall(r"""(["'])(.+?)\1""", repr(found))}
+    return {text for _, text in re.findall(r"""(["'])(.+?)\1""", repr(parts))}
 
 
 @pytest.mark.usefixtures("one_zygote")
 def test_feedback_on_a_real_grade_mentions_nothing_hidden(fixed_question: Question) -> None:
     source = fixed_question.reference + b"\n\n" + fixed_question.variants["cancels"][0]
     with GradingSession(fixed_question) as session:
-        found = session.grade(source, seed=7)
-    far = found.checks[-1]
+        graded = session.grade(source, seed=7)
+    far = graded.checks[-1]
     assert (far.id, far.verdict) == ("far", Verdict.FAIL)
-    speaking = texts(far, found.explanations, found.misconceptions)
+    speaking = texts(far, graded.explanations, graded.misconceptions)
     speaking |= {word for text in texts(far.exhibit) for word in text.split()}
-    speaking -= texts(found.checks[:-1]) | {"outputs", "fail", "s"}
+    speaking -= texts(graded.checks[:-1]) | {"outputs", "fail", "s"}
     assert len(speaking) > 8
-    assert "cancels" in said(found)
-    shut = said(found, hidden=("far",))
-    assert f"{HIDDEN_CHECK_NOTICE.removesuffix('.')} in part 3." in shut
-    assert [text for text in speaking if re.search(rf"(?<!\w){re.escape(text)}(?!\w)", shut)] == []
-    assert "Right: mean, nothing, alone and spread." in shut
+    assert "cancels" in feedback_text(graded)
+    hidden_text = feedback_text(graded, hidden=("far",))
+    assert f"{HIDDEN_CHECK_NOTICE.removesuffix('.')} in part 3." in hidden_text
+    assert [
+        text for text in speaking if re.search(rf"(?<!\w){re.escape(text)}(?!\w)", hidden_text)
+    ] == []
+    assert "Right: mean, nothing, alone and spread." in hidden_text
 
 
 # -- what is hostile -----------------------------------------------------------------------------
 
-TAGS = {*Page.of(to_html(feedback(TERMS, [entry("ada", report())]))).tags} | {"pre", "code"}
+TAGS = {*Page.of(to_html(feedback(TERMS, [class_entry("ada", report())]))).tags} | {"pre", "code"}
 
 
 def acting(markdown: str) -> list[str]:
@@ -436,18 +444,18 @@ def acting(markdown: str) -> list[str]:
         "list_item", "softbreak",
     }  # fmt: skip
     reader = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    found = []
+    kinds = []
     for token in reader.parse(markdown):
-        for one in (token, *(token.children or ())):
-            kind = one.type.removesuffix("_open").removesuffix("_close")
-            found += [] if kind in fine else [kind]
-    return found
+        for part in (token, *(token.children or ())):
+            kind = part.type.removesuffix("_open").removesuffix("_close")
+            kinds += [] if kind in fine else [kind]
+    return kinds
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_texts_of_a_student_are_only_text(text: str) -> None:
-    found = feedback(TERMS, [hostile(text)])
-    markdown, html = render_markdown(found), to_html(found)
+    blocks = feedback(TERMS, [hostile(text)])
+    markdown, html = render_markdown(blocks), to_html(blocks)
     page = Page.of(html)
     assert {*page.tags} <= TAGS
     assert {name for _, name, _ in page.attributes} <= {
@@ -456,11 +464,13 @@ def test_texts_of_a_student_are_only_text(text: str) -> None:
     assert html.count("<h1>") == 1
     assert html.count("<h2>") == 1
     assert acting(markdown) == []
-    headings = [one.tag for one in MarkdownIt().parse(markdown) if one.type == "heading_open"]
+    headings = [
+        document.tag for document in MarkdownIt().parse(markdown) if document.type == "heading_open"
+    ]
     assert headings == ["h1", "h2"]
-    for one in (markdown, html):
-        assert all(c in "\n\xa0" or c.isprintable() for c in one)
-        assert PRODUCT not in one
+    for document in (markdown, html):
+        assert all(c in "\n\xa0" or c.isprintable() for c in document)
+        assert PRODUCT not in document
     # What makes links of bare addresses finds none outside of code.
     outside = re.sub(r"(?ms)^(`{3,})text$.*?^\1$|`[^`\n]+`", "", markdown)
     assert not re.search(r"://|www\.|\w@\w", outside)
@@ -477,14 +487,13 @@ def test_texts_of_a_student_are_only_text(text: str) -> None:
 @example("con", "CON")
 @example("\ud800", "\ud801")
 @example("a" * 70, "a" * 71)
-def test_names_of_files_are_safe_and_unique(one: str, other: str) -> None:
-    for name in (student_file_stem(one), student_file_stem(other)):
-        assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", name)
-        assert not re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", name)
-        assert not name.endswith(".")
-    assert (student_file_stem(one).casefold() == student_file_stem(other).casefold()) == (
-        one == other
-    )
+def test_names_of_files_are_safe_and_unique(student: str, other: str) -> None:
+    stems = (student_file_stem(student), student_file_stem(other))
+    for stem in stems:
+        assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", stem)
+        assert not re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", stem)
+        assert not stem.endswith(".")
+    assert (stems[0].casefold() == stems[1].casefold()) == (student == other)
 
 
 def test_no_name_of_a_student_equals_the_safe_name_of_another() -> None:
@@ -497,21 +506,24 @@ def test_no_name_of_a_student_equals_the_safe_name_of_another() -> None:
 
 def test_only_changed_feedback_is_written(tmp_path: Path) -> None:
     results, out = tmp_path / "results", tmp_path / "feedback"
-    given = [entry("../../ben", failed(wrong("forward", "few"))), entry("ada", report())]
-    write_results(results, TERMS, [*given, entry("cem")])
+    entries = [
+        class_entry("../../ben", failing_report(failing_check("forward", "few"))),
+        class_entry("ada", report()),
+    ]
+    write_results(results, TERMS, [*entries, class_entry("cem")])
     with ClassResults(results) as read:
         assert write_feedback(read, out) == (3, 6, [])
         assert sorted(path.name for path in tmp_path.iterdir()) == ["feedback", "results"]
         names = sorted(
-            f"{student_file_stem(one)}{end}"
-            for one in read.all_students()
+            f"{student_file_stem(student)}{end}"
+            for student in read.all_students()
             for end in (".md", ".html")
         )
         assert sorted(path.name for path in out.iterdir()) == sorted(names)
         assert NOT_GRADED_NOTICE in (out / "cem.html").read_text()
         before = {path.name: path.stat().st_ino for path in out.iterdir()}
         assert write_feedback(read, out) == (3, 0, [])
-    write_results(results, TERMS, [*given, entry("cem", report())])
+    write_results(results, TERMS, [*entries, class_entry("cem", report())])
     with ClassResults(results) as read:
         assert write_feedback(read, out) == (3, 2, [])
     after = {path.name: path.stat().st_ino for path in out.iterdir()}
@@ -522,18 +534,20 @@ def test_old_pages_are_named_and_not_removed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "told"
-    results = write_results(tmp_path / "results", TERMS, [entry("ada", report()), entry("ben")])
-    told = ["class", "report", str(results), "--feedback", str(out)]
-    assert app.run(told) == 0
+    results = write_results(
+        tmp_path / "results", TERMS, [class_entry("ada", report()), class_entry("ben")]
+    )
+    command = ["class", "report", str(results), "--feedback", str(out)]
+    assert app.run(command) == 0
     assert "of nobody" not in capsys.readouterr().err
     (out / "notes.txt").write_text("the instructor's")
     before = sorted(out.iterdir())
-    write_results(tmp_path / "results", TERMS, [entry("ada", report())])
-    assert app.run(told) == 0
-    said = capsys.readouterr().err
-    assert "pages of nobody in" in said
-    assert "ben.html and ben.md; remove what is old" in said
-    assert "notes.txt" not in said
+    write_results(tmp_path / "results", TERMS, [class_entry("ada", report())])
+    assert app.run(command) == 0
+    warnings = capsys.readouterr().err
+    assert "pages of nobody in" in warnings
+    assert "ben.html and ben.md; remove what is old" in warnings
+    assert "notes.txt" not in warnings
     assert sorted(out.iterdir()) == before
 
 
@@ -541,25 +555,27 @@ def test_the_command_writes_feedback_and_a_page_if_asked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "told"
-    results = write_results(tmp_path / "results", TERMS, [entry("ada", report()), entry("ben")])
-    told = ["class", "report", str(results), "--feedback", str(out)]
-    assert app.run(told) == 0
+    results = write_results(
+        tmp_path / "results", TERMS, [class_entry("ada", report()), class_entry("ben")]
+    )
+    command = ["class", "report", str(results), "--feedback", str(out)]
+    assert app.run(command) == 0
     assert capsys.readouterr().out == f"2 students, 4 files written in {out}\n"
-    assert app.run([*told, "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert (said["students"], said["changed"]) == (2, 0)
-    assert app.run([*told, "--html", str(tmp_path / "page.html")]) == 0
+    assert app.run([*command, "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert (content["students"], content["changed"]) == (2, 0)
+    assert app.run([*command, "--html", str(tmp_path / "page.html")]) == 0
     assert (tmp_path / "page.html").exists()
     assert "0 files written" in capsys.readouterr().out
     (tmp_path / "taken").write_text("")
-    assert app.run([*told[:-1], str(tmp_path / "taken")]) == 2
+    assert app.run([*command[:-1], str(tmp_path / "taken")]) == 2
     assert "taken: expected a folder to write" in capsys.readouterr().err
 
 
 def test_feedback_says_once_what_a_file_raised() -> None:
     raised = ExceptionRecord("ValueError", "no data here", (Frame(3, "<module>", "load(data)"),))
     message = "loading the file raised ValueError: no data here"
-    found = report(Verdict.ERROR, message=message, raised=raised, checks=())
-    text = render_text(feedback(TERMS, [entry("ann", found)]))
+    graded = report(Verdict.ERROR, message=message, raised=raised, checks=())
+    text = render_text(feedback(TERMS, [class_entry("ann", graded)]))
     assert text.count("no data here") == text.count("ValueError") == 1
     assert "load(data)" in text

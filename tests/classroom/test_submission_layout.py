@@ -26,7 +26,7 @@ from grader.classroom.submission_layout import (
     to_student_id,
 )
 from grader.model.errors import UsageError
-from tests.classroom.builders import Files, found, notebook, tree, whose, zipped
+from tests.classroom.builders import Files, assigned_programs, notebook, read_hand_ins, tree, zipped
 
 BOOK = notebook("x = 1")
 
@@ -65,16 +65,20 @@ def test_a_layout_is_recognized(tmp_path: Path, layout: str) -> None:
     (tmp_path / "packed.zip").write_bytes(zipped(files))
     wrapped = tree(tmp_path / "wrapped", {f"hw 1/{name}": text for name, text in files.items()})
     for root in (plain, tmp_path / "packed.zip"):
-        assert {path: who for who, _, path in whose(root)} == expected
-        assert {path: who for who, _, path in whose(root, layout=layout)} == expected
-    assert {path.removeprefix("hw 1/"): who for who, _, path in whose(wrapped)} == expected
-    with HandIns(wrapped, AnswerNames(["mean"])) as handed_in:
-        assert handed_in.layout.name == layout
+        assert {path: student for student, _, path in assigned_programs(root)} == expected
+        assert {
+            path: student for student, _, path in assigned_programs(root, layout=layout)
+        } == expected
+    assert {
+        path.removeprefix("hw 1/"): student for student, _, path in assigned_programs(wrapped)
+    } == expected
+    with HandIns(wrapped, AnswerNames(["mean"])) as submissions:
+        assert submissions.layout.name == layout
 
 
 def test_late_marks_and_names_of_platforms(tmp_path: Path) -> None:
     tree(tmp_path, {"leeann_LATE_1_2_a.py": "", "bo_3_4_a.py": ""})
-    assert [(one.name, one.late, one.at) for one in found(tmp_path)] == [
+    assert [(hand_in.name, hand_in.late, hand_in.at) for hand_in in read_hand_ins(tmp_path)] == [
         ("bo", False, ""), ("leeann", True, "")
     ]  # fmt: skip
 
@@ -91,13 +95,17 @@ def test_late_marks_and_names_of_platforms(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_no_student_can_hand_in_for_another(tmp_path: Path, path: str, student: str | None) -> None:
-    other = {"eve_": "zoe_9_9_mean.py", "subm": "submission_9/mean.py",
+    other_paths = {"eve_": "zoe_9_9_mean.py", "subm": "submission_9/mean.py",
              "Eve_": "Z_9_assignsubmission_file_/m.py"}  # fmt: skip
-    second = other.get(path[:4], "zoe/mean.py")
+    second = other_paths.get(path[:4], "zoe/mean.py")
     (tmp_path / "all.zip").write_bytes(zipped({path: "", second: ""}))
-    handed = {one.path: one.student for one in found(tmp_path / "all.zip") if not one.fault}
-    assert handed.get(path) == student
-    assert handed[second] not in {student, "ann", "2"}
+    students = {
+        hand_in.path: hand_in.student
+        for hand_in in read_hand_ins(tmp_path / "all.zip")
+        if not hand_in.fault
+    }
+    assert students.get(path) == student
+    assert students[second] not in {student, "ann", "2"}
 
 
 @pytest.mark.parametrize(
@@ -122,20 +130,20 @@ def test_no_student_can_hand_in_for_another(tmp_path: Path, path: str, student: 
     ],
 )  # fmt: skip
 def test_the_question_is_in_the_name(own: str, question: str) -> None:
-    asked = AnswerNames(["layer-norm", "layer-norm-2", "paper"], ["paper"], ["rope", "layer"])
-    questions, certainty = asked.questions_answered(own.split("/"))
+    names = AnswerNames(["layer-norm", "layer-norm-2", "paper"], ["paper"], ["rope", "layer"])
+    questions, certainty = names.questions_answered(own.split("/"))
     answers = list(questions) if certainty < UNFIT else []
     assert answers == ([question] if question else [])
 
 
 def test_a_notebook_for_several_questions_answers_each(tmp_path: Path) -> None:
     tree(tmp_path, {"ann.ipynb": BOOK, "bo.ipynb": BOOK, "cem.py": ""})
-    assert [one[:2] for one in whose(tmp_path, "mean", "var")] == [
+    assert [assigned[:2] for assigned in assigned_programs(tmp_path, "mean", "var")] == [
         ("ann", "mean"), ("ann", "var"), ("bo", "mean"), ("bo", "var")
     ]  # fmt: skip
     exported = tree(tmp_path / "lms", {"submission_1/hw.ipynb": BOOK, "submission_1/var.py": ""})
     # What has a question's name is its answer; the notebook is that of the other one.
-    assert whose(exported, "mean", "var") == [
+    assert assigned_programs(exported, "mean", "var") == [
         ("submission_1", "mean", "submission_1/hw.ipynb"),
         ("submission_1", "var", "submission_1/var.py"),
     ]
@@ -145,12 +153,12 @@ def test_the_most_likely_files_count_and_the_last_of_them_last(tmp_path: Path) -
     names = ["submission_1/helper.py", "submission_1/mean.py", "submission_1/old/mean.py",
              "submission_2/b10.py", "submission_2/b9.py"]  # fmt: skip
     tree(tmp_path, dict.fromkeys(names, ""))
-    with HandIns(tmp_path, AnswerNames(["mean"])) as handed_in:
-        assert [one.path for one, _ in handed_in] == [
+    with HandIns(tmp_path, AnswerNames(["mean"])) as submissions:
+        assert [hand_in.path for hand_in, _ in submissions] == [
             "submission_1/old/mean.py", "submission_1/mean.py", "submission_2/b9.py",
             "submission_2/b10.py",
         ]  # fmt: skip
-        assert [path for path, _ in handed_in.unused_files()] == ["submission_1/helper.py"]
+        assert [path for path, _ in submissions.unused_files()] == ["submission_1/helper.py"]
 
 
 @pytest.mark.parametrize(
@@ -161,12 +169,12 @@ def test_a_copy_or_a_file_in_a_folder_is_as_likely_and_the_last_one_counts(
 ) -> None:
     tree(tmp_path, {"ann/mean.py": "", f"ann/{later}": "", "ann/mean_old.py": ""})
     os.utime(tmp_path / "ann/mean.py", (86_400, 86_400))
-    with HandIns(tmp_path, AnswerNames(["mean"]), "folders") as handed_in:
-        assert [one.path for one, _ in handed_in] == ["ann/mean.py", f"ann/{later}"]
-        assert [path for path, _ in handed_in.unused_files()] == ["ann/mean_old.py"]
+    with HandIns(tmp_path, AnswerNames(["mean"]), "folders") as submissions:
+        assert [hand_in.path for hand_in, _ in submissions] == ["ann/mean.py", f"ann/{later}"]
+        assert [path for path, _ in submissions.unused_files()] == ["ann/mean_old.py"]
     os.utime(tmp_path / "ann/mean.py")
     os.utime(tmp_path / "ann" / later, (86_400, 86_400))
-    assert [one.path for one in found(tmp_path, layout="folders")] == [
+    assert [hand_in.path for hand_in in read_hand_ins(tmp_path, layout="folders")] == [
         f"ann/{later}",
         "ann/mean.py",
     ]
@@ -178,41 +186,47 @@ def test_a_file_named_after_another_question_never_counts(tmp_path: Path) -> Non
     tree(tmp_path, {"ann/README.md": "", "bo.zip": zipped(packed), "cy/rope.py": ""})
     tree(tmp_path / "ann", both)
     others: Any = {"others": ["rope", "mean", "adamw"]}
-    assert whose(tmp_path, **others) == [
+    assert assigned_programs(tmp_path, **others) == [
         ("ann", "mean", "ann/mean/submission.py"), ("bo", "mean", "bo.zip/pack/mean/submission.py")
     ]  # fmt: skip
     alone = tree(tmp_path / "alone", {f"gus/{name}": text for name, text in both.items()})
-    assert whose(alone, **others) == [("gus", "mean", "gus/mean/submission.py")]
+    assert assigned_programs(alone, **others) == [("gus", "mean", "gus/mean/submission.py")]
     # Where the banks hold no rope, as on Gradescope, the folder that is named after it says more.
-    assert whose(alone, layout="folders")[-1] == ("gus", "mean", "gus/mean/submission.py")
+    assert assigned_programs(alone, layout="folders")[-1] == (
+        "gus",
+        "mean",
+        "gus/mean/submission.py",
+    )
 
 
 def test_a_file_of_a_wrong_type_is_reported_next_to_a_right_answer(tmp_path: Path) -> None:
     tree(tmp_path, {"ann/mean.py": "", "ann/paper.docx": "", "bo/paper.txt": "", "bo/mean.md": "",
                     "cy/paper.ipynb": BOOK, "cy/mean.py": "", "dov/answers.txt": "",
                     "dov/submission.py": ""})  # fmt: skip
-    with HandIns(tmp_path, AnswerNames(["mean", "paper"], ["paper"])) as handed_in:
-        said = {(one.student, one.question): one.fault for one, _ in handed_in}
-        assert said == {
+    with HandIns(tmp_path, AnswerNames(["mean", "paper"], ["paper"])) as submissions:
+        faults = {(hand_in.student, hand_in.question): hand_in.fault for hand_in, _ in submissions}
+        assert faults == {
             ("ann", "mean"): "", ("ann", "paper"): "expected a .txt file, found paper.docx",
             ("bo", "mean"): "expected a .py or .ipynb file, found mean.md", ("bo", "paper"): "",
             ("cy", "paper"): "expected a .txt file, found paper.ipynb", ("cy", "mean"): "",
             ("dov", "mean"): "", ("dov", "paper"): "",
         }  # fmt: skip
         assert (
-            dict(handed_in.unused_files())["ann/paper.docx"]
+            dict(submissions.unused_files())["ann/paper.docx"]
             == "expected a .txt file, found paper.docx"
         )
-        assert handed_in.students_without_file == ["ann to paper", "bo to mean", "cy to paper"]
+        assert submissions.students_without_file == ["ann to paper", "bo to mean", "cy to paper"]
 
 
 def test_the_number_of_files_of_one_student_is_limited(tmp_path: Path) -> None:
     tree(tmp_path, {f"submission_1/{number}.py": "" for number in range(30)})
-    assert [one[2] for one in whose(tmp_path)] == [f"submission_1/{n}.py" for n in range(10, 30)]
+    assert [assigned[2] for assigned in assigned_programs(tmp_path)] == [
+        f"submission_1/{n}.py" for n in range(10, 30)
+    ]
 
 
 @pytest.mark.parametrize(
-    ("files", "said", "hint"),
+    ("files", "message", "hint"),
     [
         (["a.py", "b/mean.py"], r"1 like STUDENT\.py; 1 like STUDENT/QUESTION",
          "--layout files or folders"),
@@ -226,26 +240,28 @@ def test_the_number_of_files_of_one_student_is_limited(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_an_ambiguous_layout_is_an_error(
-    tmp_path: Path, files: list[str], said: str, hint: str
+    tmp_path: Path, files: list[str], message: str, hint: str
 ) -> None:
     tree(tmp_path, dict.fromkeys(files, ""))
-    with pytest.raises(UsageError, match=said) as error:
-        found(tmp_path)
+    with pytest.raises(UsageError, match=message) as error:
+        read_hand_ins(tmp_path)
     assert hint in error.value.hint
 
 
 def test_a_single_student_cannot_make_folders_for_others(tmp_path: Path) -> None:
     for others in ({"bob/readme.txt": ""}, {"cem/a/data.csv": "", "bob/x.pdf": ""}):
         root = tree(tmp_path / f"{len(others)}", {"ann/bob/mean.py": "", "ann/cem/mean.py": ""})
-        assert {one[0] for one in whose(root, layout="folders")} == {"ann"}
+        assert {assigned[0] for assigned in assigned_programs(root, layout="folders")} == {"ann"}
         tree(root, others)
-        assert {one[0] for one in whose(root)} == {"ann"}
+        assert {assigned[0] for assigned in assigned_programs(root)} == {"ann"}
 
 
 def test_the_name_of_a_zip_file_decides_whose_it_is(tmp_path: Path) -> None:
     packed = {"ann.zip": zipped({"bob.py": "", "cem/mean.py": ""})}
-    for how in ({}, {"layout": "files"}, {"layout": "folders"}):
-        assert {one[0] for one in whose(tree(tmp_path, packed), **how)} == {"ann"}
+    for options in ({}, {"layout": "files"}, {"layout": "folders"}):
+        assert {
+            assigned[0] for assigned in assigned_programs(tree(tmp_path, packed), **options)
+        } == {"ann"}
 
 
 @pytest.mark.parametrize(
@@ -257,17 +273,20 @@ def test_a_folder_around_a_layout_that_is_named(
     tmp_path: Path, layout: str, path: str, student: str
 ) -> None:
     tree(tmp_path, {f"all/{path}": "", "readme.md": ""})
-    assert [one[0] for one in whose(tmp_path, layout=layout)] == [student]
+    assert [assigned[0] for assigned in assigned_programs(tmp_path, layout=layout)] == [student]
 
 
 def test_a_layout_that_is_named_is_taken(tmp_path: Path) -> None:
     tree(tmp_path, {"a.py": "", "b/mean.py": "", "hw/mean.py": ""})
-    assert [one[0] for one in whose(tmp_path, layout="folders")] == ["b", "hw"]
-    assert [one[0] for one in whose(tmp_path, layout="files")] == ["a"]
+    assert [assigned[0] for assigned in assigned_programs(tmp_path, layout="folders")] == [
+        "b",
+        "hw",
+    ]
+    assert [assigned[0] for assigned in assigned_programs(tmp_path, layout="files")] == ["a"]
     with pytest.raises(UsageError, match="expected files, folders, gradescope"):
-        found(tmp_path, layout="blackboard")
+        read_hand_ins(tmp_path, layout="blackboard")
     with pytest.raises(UsageError, match="--layout or --pattern, found both"):
-        found(tmp_path, layout="files", pattern="{student}.py")
+        read_hand_ins(tmp_path, layout="files", pattern="{student}.py")
 
 
 TWICE = "HW1_ann_attempt_2026-11-20-10-00-00_{}_bob_attempt_2026-11-20-11-00-00_mean.py"
@@ -308,16 +327,18 @@ def test_a_pattern_describes_other_layouts(
     pattern: str, path: str, expected: tuple[str, ...] | None
 ) -> None:
     claims = PatternLayout(pattern, AnswerNames(["mean"])).claims(path)
-    seen = [(one.student, one.question, one.at or "", one.name, one.email) for one in claims]
-    assert seen == ([expected] if expected else [])
+    fields = [
+        (claim.student, claim.question, claim.at or "", claim.name, claim.email) for claim in claims
+    ]
+    assert fields == ([expected] if expected else [])
 
 
 def test_a_question_with_the_text_between_in_its_name() -> None:
-    path, several = "{question}-{student}.py", ["layer-norm", "layer-norm-2", "mean"]
-    (one,) = PatternLayout(path, AnswerNames(several[::2])).claims("layer-norm-ann-lee.py")
-    assert (one.student, one.question) == ("ann-lee", "layer-norm")
+    pattern, several = "{question}-{student}.py", ["layer-norm", "layer-norm-2", "mean"]
+    (claim,) = PatternLayout(pattern, AnswerNames(several[::2])).claims("layer-norm-ann-lee.py")
+    assert (claim.student, claim.question) == ("ann-lee", "layer-norm")
     # 2-ann's, or ann's
-    assert PatternLayout(path, AnswerNames(several)).claims("layer-norm-2-ann.py") == []
+    assert PatternLayout(pattern, AnswerNames(several)).claims("layer-norm-2-ann.py") == []
 
 
 @pytest.mark.parametrize("pattern", [
@@ -367,7 +388,10 @@ def test_metadata_of_gradescope_gives_students_and_times(tmp_path: Path) -> None
         "submission_3/mean.py": "", "submission_2/submission_metadata.yml": METADATA,
     })  # fmt: skip
     first, later = "2024-02-03T04:05:06.789+00:00", "2024-02-03T04:05:06+00:00"
-    assert [(one.student, one.name, one.email, one.at) for one in found(tmp_path)] == [
+    assert [
+        (hand_in.student, hand_in.name, hand_in.email, hand_in.at)
+        for hand_in in read_hand_ins(tmp_path)
+    ] == [
         ("0070", "Ann Lee", "ann@x.edu", first),
         ("joe@x.edu", 'José "Joe"', "joe@x.edu", first),
         ("8", "Eve\n:sid: '0070'", "eve@x.edu", later),
@@ -377,10 +401,10 @@ def test_metadata_of_gradescope_gives_students_and_times(tmp_path: Path) -> None
 
 def test_metadata_in_other_places_is_ignored(tmp_path: Path) -> None:
     tree(tmp_path, {"submission_2/submission_metadata.yml": METADATA, "submission_2/mean.py": ""})
-    assert [one.student for one in found(tmp_path)] == ["submission_2"]
+    assert [hand_in.student for hand_in in read_hand_ins(tmp_path)] == ["submission_2"]
     (tmp_path / "submission_metadata.yml").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(UsageError, match=r"submission_metadata\.yml: a link"):
-        found(tmp_path)
+        read_hand_ins(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -396,25 +420,25 @@ def test_a_number_of_two_students_identifies_neither(sids: tuple[str, ...], ids:
         f"submission_{n}:\n  :submitters:\n  - :sid: {sid}\n    :email: {n}@x\n"
         for n, sid in enumerate(sids)
     )
-    known = read_submitters(text.encode()).values()
-    assert [person.student for people in known for person in people] == ids
+    submitters = read_submitters(text.encode()).values()
+    assert [person.student for people in submitters for person in people] == ids
 
 
 def test_a_name_like_a_number_is_no_number_with_a_space_either(tmp_path: Path) -> None:
     files = {f"{name}_assignsubmission_file_/mean.py": "" for name in ("Ann_7", " 7", "Bo_8")}
-    assert [one[0] for one in whose(tree(tmp_path, files))] == ["7", "8"]
+    assert [assigned[0] for assigned in assigned_programs(tree(tmp_path, files))] == ["7", "8"]
 
 
 def test_files_of_no_student_are_counted_and_named(tmp_path: Path) -> None:
     files: Files = {f"ann/{n}.py": "" for n in range(9)} | {"ann/mean.py": "", "ann/a.csv": ""}
     tree(tmp_path, {**files, "bo/mean.py": ""})
-    with HandIns(tmp_path, AnswerNames(["mean"])) as handed_in:
-        assert len(list(handed_in)) == 2
-        assert len(list(handed_in.unused_files())) == 9
-        assert handed_in.describe_unassigned().startswith(
+    with HandIns(tmp_path, AnswerNames(["mean"])) as submissions:
+        assert len(list(submissions)) == 2
+        assert len(list(submissions.unused_files())) == 9
+        assert submissions.describe_unassigned().startswith(
             "9 files not taken for an answer: ann/0.py (another file is"
         )
-        assert handed_in.describe_unassigned().endswith(" and 4 more")
+        assert submissions.describe_unassigned().endswith(" and 4 more")
 
 
 # Whatever is handed in: nothing raises, and nobody gets another one's answer.
@@ -430,48 +454,50 @@ PIECES = st.sampled_from(
 PATHS = st.lists(PIECES | st.text(max_size=3), min_size=1, max_size=8).map("".join)
 
 
-def fits(place: Claim, path: str) -> bool:
+def is_within_rules(claim: Claim, path: str) -> bool:
     """Whether a place is within the rules."""
     plain = unicodedata.normalize("NFC", path)
-    said = place.student.removeprefix("anon_").rpartition("_")[0] or place.student
+    name = claim.student.removeprefix("anon_").rpartition("_")[0] or claim.student
     return (
-        place.question in ASKED
-        and place.student == to_student_id(place.student) != ""
-        and not has_control_characters(place.student)
-        and "/" not in place.student
-        and place.student not in {".", ".."}
-        and said in plain
+        claim.question in ASKED
+        and claim.student == to_student_id(claim.student) != ""
+        and not has_control_characters(claim.student)
+        and "/" not in claim.student
+        and claim.student not in {".", ".."}
+        and name in plain
     )
 
 
 @given(PATHS, PATHS)
 def test_any_path_is_somebodys_within_the_rules_or_nobodys(path: str, text: str) -> None:
-    asked = AnswerNames(ASKED)
-    ways: list[Layout | PatternLayout] = [Layout(name, asked) for name in LAYOUTS]
+    names = AnswerNames(ASKED)
+    layouts: list[Layout | PatternLayout] = [Layout(name, names) for name in LAYOUTS]
     for pattern in ("{student}/{question}.py", "{student}_{_}/{question}", "{student}" + text):
         with suppress(UsageError):
-            ways.append(PatternLayout(pattern, asked))
-    assert all(fits(place, path) for way in ways for place in way.claims(path))
+            layouts.append(PatternLayout(pattern, names))
+    assert all(is_within_rules(claim, path) for layout in layouts for claim in layout.claims(path))
 
 
 @given(PATHS, PATHS)
-def test_names_chosen_by_a_student_do_not_change_the_owner(one: str, two: str) -> None:
+def test_names_chosen_by_a_student_do_not_change_the_owner(first: str, second: str) -> None:
     """The name of a file that is handed in, and the folders that are handed in with it."""
     for name, top in [
         ("gradescope", "submission_7/"), ("moodle", "Eve_7_assignsubmission_file_/"),
         ("canvas", "eve_7_8_"), ("folders", "eve/"),
     ]:  # fmt: skip
         layout = Layout(name, AnswerNames(ASKED))
-        whose = {place.student for path in (one, two) for place in layout.claims(top + path)}
-        assert len(whose) <= 1
+        students = {
+            claim.student for path in (first, second) for claim in layout.claims(top + path)
+        }
+        assert len(students) <= 1
 
 
 @given(st.lists(PATHS, max_size=6), st.sampled_from(["", *LAYOUTS]))
 def test_any_class_has_a_layout_or_is_refused(paths: list[str], name: str) -> None:
     with suppress(UsageError):
-        found = detect_layout(paths, AnswerNames(ASKED), name)
-        assert found.name in LAYOUTS
-        assert found.base_folder.count("/") <= 1
+        layout = detect_layout(paths, AnswerNames(ASKED), name)
+        assert layout.name in LAYOUTS
+        assert layout.base_folder.count("/") <= 1
 
 
 @given(st.lists(st.sampled_from(

@@ -75,15 +75,15 @@ def points_with(name: str, idea: str) -> int:
 
     Which checks it fails is read from the committed proof of the question.
     """
-    asked = question(name)
+    asked_question = question(name)
     proof = json.loads((ROOT / "questions" / f"{name}.proof.json").read_text())
     lost = set(re.sub(r" \(.*?\)", "", proof["programs"][idea]).split(", "))
-    part = asked.spec.part_of(asked.ideas[idea].killed_by[0])
-    checks = asked.spec.parts[part - 1].checks
+    part = asked_question.spec.part_of(asked_question.ideas[idea].killed_by[0])
+    checks = asked_question.spec.parts[part - 1].checks
     for check in checks:
         if lost & set(check.needs):
             lost.add(check.id)
-    earlier_parts = sum(one.points for one in asked.spec.parts[: part - 1])
+    earlier_parts = sum(part.points for part in asked_question.spec.parts[: part - 1])
     return earlier_parts + sum(check.points or 0 for check in checks if check.id not in lost)
 
 
@@ -96,10 +96,10 @@ def ideas() -> Iterator[Hand]:
 
 def styles() -> Iterator[Hand]:
     """Right programs, as others write them; some until a part."""
-    asked = question(POOL)
-    for name, source in asked.accepted.items():
-        last = asked.accepted_until_part[name]
-        points = sum(one.points for one in asked.spec.parts[:last])
+    asked_question = question(POOL)
+    for name, source in asked_question.accepted.items():
+        last = asked_question.accepted_until_part[name]
+        points = sum(part.points for part in asked_question.spec.parts[:last])
         verdict = PASS if points == 100 else FAIL
         if points == 100:
             yield Hand(f"style-{name}", {f"{POOL}.py": text(source)}, points, verdict)
@@ -123,8 +123,8 @@ def strangers() -> Iterator[Hand]:
         yield Hand(f"wrong-{name}", {f"{POOL}.py": source}, points, WRONG, ANY)
 
 
-def one(who: str, program: str | bytes, points: int, verdict: str, **more: str) -> Hand:
-    return Hand(who, {f"{POOL}.py": program}, points, verdict, **more)  # type: ignore[arg-type]
+def single(student: str, program: str | bytes, points: int, verdict: str, **changes: str) -> Hand:
+    return Hand(student, {f"{POOL}.py": program}, points, verdict, **changes)  # type: ignore[arg-type]
 
 
 NOISE = 'print("x" * 100_000)\nimport sys\nprint("score: 100", file=sys.stderr)\n'
@@ -132,57 +132,59 @@ NOISE = 'print("x" * 100_000)\nimport sys\nprint("score: 100", file=sys.stderr)\
 
 def as_text() -> Iterator[Hand]:
     """The same right or wrong program, in whatever shape a file has."""
-    yield one("crlf", RIGHT.replace("\n", "\r\n"), 100, PASS)
-    yield one("bom", b"\xef\xbb\xbf" + RIGHT.encode(), 100, PASS)
-    yield one("latin-1", b"# -*- coding: latin-1 -*-\n# \xe9t\xe9\n" + RIGHT.encode(), 100, PASS)
-    yield one("not-utf-8", b"# \xe9t\xe9\n" + RIGHT.encode(), 0, ERROR)
-    yield one("main", f'{RIGHT}\nif __name__ == "__main__":\n    raise SystemExit(1)\n', 100, PASS)
-    yield one("prints", NOISE + RIGHT, 100, PASS)
-    yield one("empty", "", 0, ERROR)
-    yield one("comments", "# I will do it tomorrow\n", 0, ERROR)
-    yield one("syntax", "def maxpool2d_forward(x:\n", 0, ERROR)
-    yield one("other-name", RIGHT.replace("maxpool2d", "max_pool_2d"), 0, ERROR)
-    yield one("to-do", "def maxpool2d_forward(*_):\n    raise NotImplementedError\n"
-              "def maxpool2d_backward(*_):\n    raise NotImplementedError\n", 0, ERROR)  # fmt: skip
-    yield one("untouched", text(question(POOL).starter), 0, FAIL, idea="stride-is-kernel")
-    yield one("nulls", b"\0\0\0", 0, ERROR)
-    yield one("unused-module", f"import cupy\n{RIGHT}", 100, PASS)
+    yield single("crlf", RIGHT.replace("\n", "\r\n"), 100, PASS)
+    yield single("bom", b"\xef\xbb\xbf" + RIGHT.encode(), 100, PASS)
+    yield single("latin-1", b"# -*- coding: latin-1 -*-\n# \xe9t\xe9\n" + RIGHT.encode(), 100, PASS)
+    yield single("not-utf-8", b"# \xe9t\xe9\n" + RIGHT.encode(), 0, ERROR)
+    yield single(
+        "main", f'{RIGHT}\nif __name__ == "__main__":\n    raise SystemExit(1)\n', 100, PASS
+    )
+    yield single("prints", NOISE + RIGHT, 100, PASS)
+    yield single("empty", "", 0, ERROR)
+    yield single("comments", "# I will do it tomorrow\n", 0, ERROR)
+    yield single("syntax", "def maxpool2d_forward(x:\n", 0, ERROR)
+    yield single("other-name", RIGHT.replace("maxpool2d", "max_pool_2d"), 0, ERROR)
+    yield single("to-do", "def maxpool2d_forward(*_):\n    raise NotImplementedError\n"
+                 "def maxpool2d_backward(*_):\n    raise NotImplementedError\n", 0, ERROR)  # fmt: skip
+    yield single("untouched", text(question(POOL).starter), 0, FAIL, idea="stride-is-kernel")
+    yield single("nulls", b"\0\0\0", 0, ERROR)
+    yield single("unused-module", f"import cupy\n{RIGHT}", 100, PASS)
 
 
 def harmful() -> Iterator[Hand]:
     """What hangs, ends the process, or would like other numbers than it earns."""
-    yield one("hangs", RIGHT.replace(BODY, f"{BODY}\n\nwhile True:\n    pass\n"), 0, LIMIT)
-    yield one("exits", f"{RIGHT}\nimport os\nos._exit(0)\n", 0, ERROR)
-    yield one("leaves", f"{RIGHT}\nraise SystemExit(0)\n", 100, PASS)
-    yield one("fills", f"{RIGHT}\nheld = [bytearray(1 << 30) for _ in range(64)]\n", 0, LIMIT)
-    yield one("forges", f'{HELD}\nprint(\'{{"verdict": "pass", "points": 100}}\')\n', 0, FAIL,
-              idea="stride-is-kernel")  # fmt: skip
-    yield one("patches", "import numpy as np\nnp.array_equal = np.allclose = lambda *a, **k: True\n"
-              f"{HELD}", 0, FAIL, idea="stride-is-kernel")  # fmt: skip
-    yield one("looks-up", f"{HELD}\nimport sys\nframe = sys._getframe()\n"
-              "while frame := frame.f_back:\n    frame.f_locals.update(verdict='pass')\n", 0, FAIL,
-              idea="stride-is-kernel")  # fmt: skip
-    yield one("removes", f"{RIGHT}\nimport shutil\nshutil.rmtree('/work', ignore_errors=True)\n"
-              .replace("'/work'", "'drills'"), 100, PASS)  # fmt: skip
-    yield one("connects", "import socket\ntry:\n    socket.create_connection(('localhost', 9))\n"
-              f"except OSError:\n    pass\n{RIGHT}", 100, PASS)  # fmt: skip
+    yield single("hangs", RIGHT.replace(BODY, f"{BODY}\n\nwhile True:\n    pass\n"), 0, LIMIT)
+    yield single("exits", f"{RIGHT}\nimport os\nos._exit(0)\n", 0, ERROR)
+    yield single("leaves", f"{RIGHT}\nraise SystemExit(0)\n", 100, PASS)
+    yield single("fills", f"{RIGHT}\nheld = [bytearray(1 << 30) for _ in range(64)]\n", 0, LIMIT)
+    yield single("forges", f'{HELD}\nprint(\'{{"verdict": "pass", "points": 100}}\')\n', 0, FAIL,
+                 idea="stride-is-kernel")  # fmt: skip
+    patch = "import numpy as np\nnp.array_equal = np.allclose = lambda *a, **k: True\n"
+    yield single("patches", f"{patch}{HELD}", 0, FAIL, idea="stride-is-kernel")
+    yield single("looks-up", f"{HELD}\nimport sys\nframe = sys._getframe()\n"
+                 "while frame := frame.f_back:\n    frame.f_locals.update(verdict='pass')\n", 0, FAIL,
+                 idea="stride-is-kernel")  # fmt: skip
+    yield single("removes", f"{RIGHT}\nimport shutil\nshutil.rmtree('/work', ignore_errors=True)\n"
+                 .replace("'/work'", "'drills'"), 100, PASS)  # fmt: skip
+    yield single("connects", "import socket\ntry:\n    socket.create_connection(('localhost', 9))\n"
+                 f"except OSError:\n    pass\n{RIGHT}", 100, PASS)  # fmt: skip
 
 
 def notebooks() -> Iterator[Hand]:
     """Notebooks as they are."""
 
-    def made(who: str, *cells: str, points: int = 100, verdict: str = PASS) -> Hand:
-        return Hand(who, {f"{POOL}.ipynb": notebook(*cells)}, points, verdict)
+    def work(student: str, *cells: str, points: int = 100, verdict: str = PASS) -> Hand:
+        return Hand(student, {f"{POOL}.ipynb": notebook(*cells)}, points, verdict)
 
-    yield made("notebook", RIGHT)
-    yield made("plots", "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2])\n",
+    yield work("notebook", RIGHT)
+    yield work("plots", "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2])\n",
                RIGHT, "plt.show()")  # fmt: skip
-    yield made("asks", RIGHT, "n = int(input('how many? ') or 3)\n")
-    yield made("scratch", "1 / 0", RIGHT, "assert False\n")
-    yield made("shell", "!pip install numpy\n", RIGHT, "!ls | head\n")
-    yield made("display", "from IPython.display import display\n", RIGHT, "display(1)\n")
-    yield made("in-order", "def maxpool2d_forward(x, k, s, p):\n    return x\n", RIGHT)
-    yield made("unfinished", "import numpy as np\n", points=0, verdict=ERROR)
+    yield work("asks", RIGHT, "n = int(input('how many? ') or 3)\n")
+    yield work("scratch", "1 / 0", RIGHT, "assert False\n")
+    yield work("shell", "!pip install numpy\n", RIGHT, "!ls | head\n")
+    yield work("display", "from IPython.display import display\n", RIGHT, "display(1)\n")
+    yield work("in-order", "def maxpool2d_forward(x, k, s, p):\n    return x\n", RIGHT)
+    yield work("unfinished", "import numpy as np\n", points=0, verdict=ERROR)
     yield Hand("any-name", {"homework.ipynb": notebook(RIGHT)}, 100, PASS)
     yield Hand("broken-notebook", {f"{POOL}.ipynb": "{"}, 0, NOTHING)
 
@@ -208,7 +210,7 @@ def several() -> Iterator[Hand]:
 
 def late() -> Iterator[Hand]:
     """Work that came late, and points by hand."""
-    for who, at, points, is_late in (
+    for student, time, points, is_late in (
         ("on-time", "2026-11-20T23:59:00+00:00", 100, False),
         ("a-second", "2026-11-20T23:59:01+00:00", 90, True),
         ("a-day", "2026-11-21T23:59:00+00:00", 90, True),
@@ -216,46 +218,46 @@ def late() -> Iterator[Hand]:
         ("four-days", "2026-11-24T23:00:00+00:00", 0, True),
         ("allowed", "2026-11-22T12:00:00+00:00", 100, False),
     ):
-        yield Hand(who, {f"{POOL}.py": RIGHT}, points, PASS, at=at, late=is_late)
+        yield Hand(student, {f"{POOL}.py": RIGHT}, points, PASS, at=time, late=is_late)
     yield Hand("spoke", {f"{POOL}.py": HELD}, 60, FAIL, idea="stride-is-kernel")
 
 
 def on_paper() -> Iterator[Hand]:
     """Answers in a file of text."""
 
-    def made(who: str, content: str | bytes, points: int, verdict: str, idea: str = "") -> Hand:
-        return Hand(who, {f"{PAPER}.txt": content}, points, verdict, idea, PAPER)
+    def work(student: str, content: str | bytes, points: int, verdict: str, idea: str = "") -> Hand:
+        return Hand(student, {f"{PAPER}.txt": content}, points, verdict, idea, PAPER)
 
     for name, source in question(PAPER).accepted.items():
-        yield made(f"paper-{name}", text(source), 100, PASS)
-    yield made("paper-untouched", text(question(PAPER).starter), 0, ERROR)
-    yield made("paper-empty", "", 0, ERROR)
+        yield work(f"paper-{name}", text(source), 100, PASS)
+    yield work("paper-untouched", text(question(PAPER).starter), 0, ERROR)
+    yield work("paper-empty", "", 0, ERROR)
 
 
 def unreadable() -> Iterator[Hand]:
     """Answers as people write them: what is in no doubt is read, and a lost line is one answer."""
 
-    def made(who: str, *edit: str, points: int = 100, encoding: str = "utf-8") -> Hand:
-        told = PAPER_RIGHT.decode()
+    def work(student: str, *edit: str, points: int = 100, encoding: str = "utf-8") -> Hand:
+        answers = PAPER_RIGHT.decode()
         for old, new in zip(edit[::2], edit[1::2], strict=True):
-            assert old in told
-            told = told.replace(old, new)
+            assert old in answers
+            answers = answers.replace(old, new)
         verdict = PASS if points == 100 else FAIL
-        return Hand(who, {f"{PAPER}.txt": told.encode(encoding)}, points, verdict, "", PAPER)
+        return Hand(student, {f"{PAPER}.txt": answers.encode(encoding)}, points, verdict, "", PAPER)
 
-    yield made("micro", "17.3 ms", "17300 \u00b5s")
-    yield made("words", "98.3 kB", "98304 bytes", "17.3 ms", "0.0173 sec")
-    yield made("times", "28.3 GB", "28.3\u00d710^9")
-    yield made("colon", "kv_token =", "kv_token:")
-    yield made("name", "kv_token", "Name: Zed\nkv_token")
-    yield made("umlaut", "kv_token", "# f\u00fcnf\nkv_token", encoding="latin-1")
-    yield made("notepad", encoding="utf-16")
-    yield made("gb", "GB", "gb")
-    yield made("about", "98.3 kB", "~98 kB")
-    yield made("comma", "98.3", "98,3")
-    yield made("reckoned", "98.3 kB", "98304 B (2*48*8*128)")
-    yield made("twice", "kv_token", "kv_token = 3 kB\nkv_token", points=80)
-    yield made("deleted", "prefill_time = 431 ms", "", points=80)
+    yield work("micro", "17.3 ms", "17300 \u00b5s")
+    yield work("words", "98.3 kB", "98304 bytes", "17.3 ms", "0.0173 sec")
+    yield work("times", "28.3 GB", "28.3\u00d710^9")
+    yield work("colon", "kv_token =", "kv_token:")
+    yield work("name", "kv_token", "Name: Zed\nkv_token")
+    yield work("umlaut", "kv_token", "# f\u00fcnf\nkv_token", encoding="latin-1")
+    yield work("notepad", encoding="utf-16")
+    yield work("gb", "GB", "gb")
+    yield work("about", "98.3 kB", "~98 kB")
+    yield work("comma", "98.3", "98,3")
+    yield work("reckoned", "98.3 kB", "98304 B (2*48*8*128)")
+    yield work("twice", "kv_token", "kv_token = 3 kB\nkv_token", points=80)
+    yield work("deleted", "prefill_time = 431 ms", "", points=80)
 
 
 def strays() -> Iterator[Hand]:
@@ -268,7 +270,7 @@ def strays() -> Iterator[Hand]:
     )
     yield Hand("word", {f"{POOL}.py": RIGHT, f"{PAPER}.docx": "PK"}, 0, NOTHING, "", PAPER)
     starter = text(question(POOL).starter).replace("\n", "\r\n")
-    yield one("windows", starter, 0, FAIL, idea="stride-is-kernel")
+    yield single("windows", starter, 0, FAIL, idea="stride-is-kernel")
 
 
 GRADESCOPE = [
@@ -276,8 +278,9 @@ GRADESCOPE = [
 ]  # fmt: skip
 FOLDERS = [
     *on_paper(),
-    one("Zoë Ångström", RIGHT, 100, PASS), one("李 小龙", HELD, 0, FAIL, idea="stride-is-kernel"),
-    one("O'Neil, Pat", RIGHT, 100, PASS), one("=cmd()", RIGHT, 100, PASS),
+    single("Zoë Ångström", RIGHT, 100, PASS),
+    single("李 小龙", HELD, 0, FAIL, idea="stride-is-kernel"),
+    single("O'Neil, Pat", RIGHT, 100, PASS), single("=cmd()", RIGHT, 100, PASS),
     Hand("any file", {"solution.py": RIGHT}, 100, PASS),
     Hand("two of one", {"a.py": RIGHT, "b.py": RIGHT}, 100, PASS),
     Hand("a picture", {"photo.jpg": b"\xff\xd8"}, 0, NOTHING),
@@ -285,7 +288,7 @@ FOLDERS = [
     Hand("two files", {f"{POOL}.py": "from own import *\n", "own.py": RIGHT}, 100, PASS),
 ]  # fmt: skip
 SHARED = [*unreadable(), *strays()]
-FLAT = [one(f"flat{n}", RIGHT if n % 2 else HELD, 100 * (n % 2), PASS if n % 2 else FAIL,
+FLAT = [single(f"flat{n}", RIGHT if n % 2 else HELD, 100 * (n % 2), PASS if n % 2 else FAIL,
             idea="" if n % 2 else "stride-is-kernel") for n in range(4)]  # fmt: skip
 CLASSES = {"gradescope": GRADESCOPE, "folders": FOLDERS, "files": FLAT, "checks": SHARED}
 
@@ -315,26 +318,28 @@ def hand_in(root: Path, layout: str, hands: list[Hand]) -> None:
 @pytest.fixture(scope="module")
 def whole_class(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The folders of results, by layout."""
-    found = {}
+    results = {}
     for layout, hands in CLASSES.items():
         root = tmp_path_factory.mktemp(layout)
         hand_in(root / "in", layout, hands)
-        only = TERMS.replace(f", {PAPER}", "") if layout == "files" else TERMS
+        settings = TERMS.replace(f", {PAPER}", "") if layout == "files" else TERMS
         if layout != "gradescope":  # where nothing but the file's own time is known
-            only = re.sub(r"^(deadline|late): .*\n", "", only, flags=re.MULTILINE)
-        only += "partial: checks\n" * (layout == "checks")
+            settings = re.sub(r"^(deadline|late): .*\n", "", settings, flags=re.MULTILINE)
+        settings += "partial: checks\n" * (layout == "checks")
         file = root / "class.yaml"
-        file.write_text(only)
+        file.write_text(settings)
         tree(root / "out", {"overrides.csv": OVERRIDES} if layout == "gradescope" else {})
         graded(root, ROOT, questions=(), file=file, level="", jobs=2)
-        found[layout] = root / "out"
-    return found
+        results[layout] = root / "out"
+    return results
 
 
 @cache
 def entries(results: Path) -> dict[tuple[str, str], ClassEntry]:
     with ClassResults(results) as read:
-        return {(one.hand_in.student, one.question.id): one for one in read.counting_entries()}
+        return {
+            (entry.hand_in.student, entry.question.id): entry for entry in read.counting_entries()
+        }
 
 
 @pytest.mark.parametrize(
@@ -345,31 +350,31 @@ def entries(results: Path) -> dict[tuple[str, str], ClassEntry]:
 def test_every_student_gets_the_mark_of_a_careful_teacher(
     whole_class: dict[str, Path], layout: str, hand: Hand
 ) -> None:
-    found = entries(whole_class[layout])[hand.who, hand.question]
-    report = found.report
-    said = report.message if report is not None else found.hand_in.fault
-    assert (found.points, found.late) == (hand.points, hand.late), said
-    assert found.verdict == hand.verdict or (hand.verdict == WRONG and found.verdict in WRONG)
-    held = {one.id for one in report.misconceptions if one.exact} if report else set()
-    assert hand.idea == ANY or held == ({hand.idea} if hand.idea else set())
+    entry = entries(whole_class[layout])[hand.who, hand.question]
+    report = entry.report
+    message = report.message if report is not None else entry.hand_in.fault
+    assert (entry.points, entry.late) == (hand.points, hand.late), message
+    assert entry.verdict == hand.verdict or (hand.verdict == WRONG and entry.verdict in WRONG)
+    named = {idea.id for idea in report.misconceptions if idea.exact} if report else set()
+    assert hand.idea == ANY or named == ({hand.idea} if hand.idea else set())
 
 
 def test_no_student_is_left_out_and_no_grade_fails(whole_class: dict[str, Path]) -> None:
     for layout, hands in CLASSES.items():
-        found = entries(whole_class[layout])
-        assert {who for who, _ in found} == {hand.who for hand in hands}
-        assert [one.note for one in found.values() if one.points is None] == []
+        entry_by_student = entries(whole_class[layout])
+        assert {student for student, _ in entry_by_student} == {hand.who for hand in hands}
+        assert [entry.note for entry in entry_by_student.values() if entry.points is None] == []
 
 
 def test_the_exports_have_the_same_marks(whole_class: dict[str, Path]) -> None:
     with ClassResults(whole_class["gradescope"]) as results:
         rows = list(csv.DictReader("".join(export(results, "csv")).splitlines()))
         lines = [json.loads(line) for line in "".join(export(results, "jsonl")).splitlines()]
-        wanted = {hand.who: hand.points for hand in GRADESCOPE}
+        expected = {hand.who: hand.points for hand in GRADESCOPE}
         pooled = {row["student"]: int(row["points"]) for row in rows if row["question"] == POOL}
-        assert pooled == wanted
-        assert {x["student"]: x["points"] for x in lines if x["question"] == POOL} == wanted
-        for who, points in list(wanted.items())[::10]:
-            scores = json.loads("".join(export(results, "gradescope", student=who)))
+        assert pooled == expected
+        assert {x["student"]: x["points"] for x in lines if x["question"] == POOL} == expected
+        for student, points in list(expected.items())[::10]:
+            scores = json.loads("".join(export(results, "gradescope", student=student)))
             total = scores.get("score", sum(test["score"] for test in scores["tests"]))
-            assert total == points + 100 * (who == "both")
+            assert total == points + 100 * (student == "both")

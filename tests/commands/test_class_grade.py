@@ -41,43 +41,45 @@ from tests.classroom.builders import (
 from tests.classroom.test_careful_teacher import ESTIMATE
 
 
-def the_entries(folder: Path) -> dict[str, ClassEntry]:
+def entries_by_student(folder: Path) -> dict[str, ClassEntry]:
     """What counts, by student."""
     with ClassResults(folder / "out") as results:
-        return {one.hand_in.student: one for one in results.counting_entries()}
+        return {entry.hand_in.student: entry for entry in results.counting_entries()}
 
 
 def verdicts(folder: Path) -> dict[str, tuple[str, int | None]]:
-    return {name: (one.verdict, one.points) for name, one in the_entries(folder).items()}
+    return {
+        name: (entry.verdict, entry.points) for name, entry in entries_by_student(folder).items()
+    }
 
 
 def test_a_class_is_graded_and_continued(tmp_path: Path) -> None:
     idea = load_question([PROGRAMS.parents[1]], "deviations").variants["forgot-weight"][0].decode()
-    handed = tree(tmp_path / "in", {
+    submissions = tree(tmp_path / "in", {
         "ada/deviations.py": REFERENCE, "dov/deviations.py": REFERENCE,
         "ben/deviations.py": (PROGRAMS / "starter.py").read_text(),
         "cem/deviations.py": f"{REFERENCE}\n\n{idea}", "fay/deviations.py": "while True: pass\n",
         "ada/notes.txt": "question: ledger\n", "ada/.drill": "question: ledger\n", "eve/x.csv": "",
     })  # fmt: skip
-    (handed / "eve" / "deviations.py").symlink_to(PROGRAMS / "reference.py")
-    found = graded(tmp_path, jobs=2)
-    assert sorted(one.done for one in found) == [1, 2, 3, 4, 5, 6]
-    assert {one.total_files for one in found} == {6}
+    (submissions / "eve" / "deviations.py").symlink_to(PROGRAMS / "reference.py")
+    finished = graded(tmp_path, jobs=2)
+    assert sorted(progress.done for progress in finished) == [1, 2, 3, 4, 5, 6]
+    assert {progress.total_files for progress in finished} == {6}
     assert verdicts(tmp_path) == {
         "ada": ("pass", 100), "ben": ("fail", 0), "cem": ("fail", 0), "dov": ("pass", 100),
         "eve": ("no answer", 0), "fay": ("limit", 0),
     }  # fmt: skip
-    entries = the_entries(tmp_path)
+    entries = entries_by_student(tmp_path)
     assert "link" in entries["eve"].hand_in.fault
     assert entries["cem"].report is not None
-    assert [one.id for one in entries["cem"].report.misconceptions] == ["forgot-weight"]
+    assert [idea.id for idea in entries["cem"].report.misconceptions] == ["forgot-weight"]
     # Two programs that are the same are graded once.
     assert entries["ada"].report == entries["dov"].report
     # Begun again, all of it is known; a changed file alone is graded.
-    assert all(one.was_known for one in graded(tmp_path))
-    (handed / "ben" / "deviations.py").write_text(f"# repaired\n{REFERENCE}")
-    fresh = [one for one in graded(tmp_path) if not one.was_known]
-    assert [one.entry.hand_in.student for one in fresh] == ["ben"]
+    assert all(progress.was_known for progress in graded(tmp_path))
+    (submissions / "ben" / "deviations.py").write_text(f"# repaired\n{REFERENCE}")
+    fresh = [progress for progress in graded(tmp_path) if not progress.was_known]
+    assert [progress.entry.hand_in.student for progress in fresh] == ["ben"]
     assert verdicts(tmp_path)["ben"] == ("pass", 100)
 
 
@@ -97,11 +99,11 @@ def test_a_program_of_several_files_is_graded_with_all_of_them(tmp_path: Path) -
         "ada": ("pass", 100), "ben": ("error", 0), "cem": ("error", 0), "dov": ("limit", 0),
         "eve": ("error", 0),
     }  # fmt: skip
-    reports = {name: one.report for name, one in the_entries(tmp_path).items()}
-    said = {name: one.message for name, one in reports.items() if one is not None}
-    assert said["ben"].endswith("division by zero, in tools.py:1: 1 / 0")
-    assert said["cem"].endswith("invalid syntax, in tools.py:1: def f(:")
-    assert "No module named 'work'" in said["eve"]
+    reports = {name: each.report for name, each in entries_by_student(tmp_path).items()}
+    messages = {name: each.message for name, each in reports.items() if each is not None}
+    assert messages["ben"].endswith("division by zero, in tools.py:1: 1 / 0")
+    assert messages["cem"].endswith("invalid syntax, in tools.py:1: def f(:")
+    assert "No module named 'work'" in messages["eve"]
 
 
 def test_notebooks_are_graded_as_they_are(tmp_path: Path) -> None:
@@ -114,7 +116,7 @@ def test_notebooks_are_graded_as_they_are(tmp_path: Path) -> None:
     graded(tmp_path)
     passed, stopped = ("pass", 100), ("error", 0)
     assert verdicts(tmp_path) == {"ada": passed, "ben": passed, "cem": stopped}
-    assert the_entries(tmp_path)["ben"].note == (
+    assert entries_by_student(tmp_path)["ben"].note == (
         "your file raised ZeroDivisionError at cell 2, line 1 (division by zero); "
         "the other cells count"
     )
@@ -129,16 +131,16 @@ def test_a_line_that_cannot_be_read_costs_no_other_answer(tmp_path: Path) -> Non
     tree(tmp_path / "in", {"ann/answers.txt": f"Name: Ann\n{right}", "ann/submission.py": REFERENCE,
                            "bob/seven-windows.txt": right.replace("8", "8 or 9")})  # fmt: skip
     graded(tmp_path, ROOT, questions=("seven-windows", "maxpool-routing"), seed=6)
-    found = the_entries(tmp_path)
-    assert found["bob"].note == (
+    entries = entries_by_student(tmp_path)
+    assert entries["bob"].note == (
         "line 2 could not be read: grad_x[4]: 8 or 9 may be two numbers; write one, and a minus "
         "between spaces"
     )
     with ClassResults(tmp_path / "out") as results:
         ann = {
-            one.question.id: one
-            for one in results.counting_entries()
-            if one.hand_in.student == "ann"
+            entry.question.id: entry
+            for entry in results.counting_entries()
+            if entry.hand_in.student == "ann"
         }
     assert ann["seven-windows"].verdict == "pass"
     assert ann["seven-windows"].note == (
@@ -158,10 +160,10 @@ def test_right_answers_pass_however_they_are_written_unless_a_class_is_literal(
         "cy": "1. Grad_x[1] = 2;\n2) grad x [4] ~ 8,00\n\u2022 grad_x[6] := `0`\n---\n",
     }
     tree(tmp_path / "in", {f"{name}/seven-windows.txt": text for name, text in texts.items()})
-    asked: dict[str, object] = {"questions": ("seven-windows",), "seed": 6}
-    graded(tmp_path, ROOT, **asked)
+    options: dict[str, object] = {"questions": ("seven-windows",), "seed": 6}
+    graded(tmp_path, ROOT, **options)
     assert [verdict for verdict, _ in verdicts(tmp_path).values()] == ["pass"] * 3
-    again = graded(tmp_path, ROOT, **asked, strict_text=True)
+    again = graded(tmp_path, ROOT, **options, strict_text=True)
     assert not any(progress.was_known for progress in again)
     assert [verdict for verdict, _ in verdicts(tmp_path).values()] == ["pass", "error", "error"]
     file = tmp_path / "class.yaml"
@@ -178,7 +180,7 @@ def test_answers_that_are_texts_are_graded(tmp_path: Path) -> None:
     tree(tmp_path / "in", {f"{name}/seven-windows.txt": text for name, text in texts.items()})
     assert len(graded(tmp_path, ROOT, questions=("seven-windows",), seed=6)) == 3
     assert [verdict for verdict, _ in verdicts(tmp_path).values()] == ["pass", "fail", "error"]
-    _, bob, cy = [one.report for one in the_entries(tmp_path).values()]
+    _, bob, cy = [entry.report for entry in entries_by_student(tmp_path).values()]
     assert bob is not None
     assert [idea.id for idea in bob.misconceptions] == ["overwrite"]
     assert cy is not None
@@ -186,7 +188,7 @@ def test_answers_that_are_texts_are_graded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"questions": ("nothing",)}, "no question nothing"),
         ({"questions": ()}, r"--question ID or --class class\.yaml with questions, found none"),
@@ -196,10 +198,10 @@ def test_answers_that_are_texts_are_graded(tmp_path: Path) -> None:
     ],
 )
 def test_impossible_arguments_are_errors(
-    tmp_path: Path, changes: dict[str, Any], said: str
+    tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
     tree(tmp_path / "in", {"ada/deviations.py": REFERENCE})
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         graded(tmp_path, **changes)
 
 
@@ -220,8 +222,8 @@ def test_a_bad_layout_or_pattern_is_reported_before_a_missing_folder(
 
 def test_results_lie_outside_of_submissions_and_a_refusal_writes_nothing(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
-    for folder, said in ((tmp_path / "in", "--out"), (tmp_path / "none", "none")):
-        with pytest.raises(UsageError, match=said):
+    for folder, message in ((tmp_path / "in", "--out"), (tmp_path / "none", "none")):
+        with pytest.raises(UsageError, match=message):
             graded(tmp_path, submissions=folder, out=folder / "out")
         assert not (folder / "out").exists()
     with pytest.raises(UsageError, match=r"expected files like STUDENT/deviations\.py"):
@@ -280,10 +282,15 @@ def test_a_class_follows_its_class_yaml(folder: Path) -> None:
     before = terms(folder)
     assert (before.title, before.counts, before.seed) == ("Statistics, autumn", "best", 5)
     assert (before.deadline, before.level) == ("2026-11-20T23:59:00+01:00", "process")
-    (posed,) = before.questions
-    assert (posed.id, posed.parts, posed.of, posed.weight) == ("mean-and-spread", (1, 3), 70, 2)
-    assert posed.hidden == ("far", "many")
-    entry = the_entries(folder)["ada"]
+    (question,) = before.questions
+    assert (question.id, question.parts, question.of, question.weight) == (
+        "mean-and-spread",
+        (1, 3),
+        70,
+        2,
+    )
+    assert question.hidden == ("far", "many")
+    entry = entries_by_student(folder)["ada"]
     assert entry.points == 70  # and nothing for part 2, which it would not pass
     assert entry.late
     # What only counts grades needs none; what they depend on does.
@@ -295,8 +302,8 @@ def test_a_class_follows_its_class_yaml(folder: Path) -> None:
         "Sums, autumn", 0.5, ("few",), "last",
     )  # fmt: skip
     same = SubmittedProgram(b"same")
-    assert grade_key(before, posed, same, "") == grade_key(now, now.questions[0], same, "")
-    assert not the_entries(folder)["ada"].late
+    assert grade_key(before, question, same, "") == grade_key(now, now.questions[0], same, "")
+    assert not entries_by_student(folder)["ada"].late
     assert [p.was_known for p in by_file(folder, WHOLE, "[1, spread]", "[1]")] == [False]
     assert [p.was_known for p in by_file(folder, WHOLE, "seed: 5", "seed: 6")] == [False]
     # The command line goes before the file.
@@ -306,11 +313,11 @@ def test_a_class_follows_its_class_yaml(folder: Path) -> None:
 def test_a_question_may_be_only_an_id_and_most_keys_are_optional(folder: Path) -> None:
     text = "format: 1\nquestions: [parts/mean-and-spread]\n"
     by_file(folder, text, level="process")
-    found = terms(folder)
-    assert (found.questions[0].parts, found.questions[0].of) == ((1, 2, 3), 100)
-    assert (found.counts, found.deadline) == ("last", "")
+    settings = terms(folder)
+    assert (settings.questions[0].parts, settings.questions[0].of) == ((1, 2, 3), 100)
+    assert (settings.counts, settings.deadline) == ("last", "")
     by_file(folder, text, level="process")
-    assert terms(folder).seed == found.seed  # a seed that was drawn once stays
+    assert terms(folder).seed == settings.seed  # a seed that was drawn once stays
 
 
 def test_questions_are_named_in_one_place(folder: Path) -> None:
@@ -319,37 +326,39 @@ def test_questions_are_named_in_one_place(folder: Path) -> None:
     none = WHOLE[: WHOLE.index("questions:")]
     with pytest.raises(UsageError, match="with questions, found none"):
         by_file(folder, none)
-    for ids, said in (("mean-and-sprad",), "mean-and-spread?"), (("no/where",), "before '/'"):
+    for ids, message in (("mean-and-sprad",), "mean-and-spread?"), (("no/where",), "before '/'"):
         for text, named in ((none, ids), (WHOLE.replace("mean-and-spread", ids[0]), ())):
-            with pytest.raises(UsageError, match=re.escape(said)):
+            with pytest.raises(UsageError, match=re.escape(message)):
                 by_file(folder, text, questions=named)
     assert len(by_file(folder, none, questions=("mean-and-spread",))) == 1
     assert terms(folder).title == "Statistics, autumn"
 
 
-def said_of(folder: Path, *questions: str, said: list[str] | None = None, **plan: Any) -> list[str]:
+def warnings_of(
+    folder: Path, *questions: str, warnings: list[str] | None = None, **plan: Any
+) -> list[str]:
     """Return what the command says beside the verdicts."""
-    said = [] if said is None else said
+    warnings = [] if warnings is None else warnings
     ctx = Context(
         folder,
         folder / "data",
         lambda: NOW,
         bank=PARTS,
-        show_warning=lambda one, _: said.append(one),
+        show_warning=lambda message, _: warnings.append(message),
     )
     planned = ClassPlan(folder / "in", questions, folder / "out", jobs=1, level="process")
     list(grade_class(ctx, planned._replace(**plan)))
-    return said
+    return warnings
 
 
 def test_the_option_question_does_not_replace_a_class_yaml(folder: Path) -> None:
     by_file(folder, WHOLE)
     before = terms(folder)
     with pytest.raises(UsageError, match="--question would forget the deadline") as refused:
-        said_of(folder, "mean-and-spread")
+        warnings_of(folder, "mean-and-spread")
     assert "--class " in refused.value.hint
     assert terms(folder) == before
-    assert said_of(folder, "mean-and-spread", out=folder / "other") != []
+    assert warnings_of(folder, "mean-and-spread", out=folder / "other") != []
 
 
 def test_the_option_question_does_not_drop_graded_questions(tmp_path: Path) -> None:
@@ -366,26 +375,27 @@ def test_the_option_question_does_not_drop_graded_questions(tmp_path: Path) -> N
 
 def test_removed_and_changed_marks_are_reported(folder: Path) -> None:
     tree(folder / "in", {"bo/mean-and-spread.py": RIGHT})
-    quiet = said_of(folder, "mean-and-spread", seed=1)
+    quiet = warnings_of(folder, "mean-and-spread", seed=1)
     assert not re.search("left out|graded again", " ".join(quiet))
-    assert said_of(folder, "mean-and-spread") == quiet  # the seed is kept
+    assert warnings_of(folder, "mean-and-spread") == quiet  # the seed is kept
     (folder / "in" / "bo" / "mean-and-spread.py").unlink()
-    said = said_of(folder, "mean-and-spread")
+    warnings = warnings_of(folder, "mean-and-spread")
     assert (
-        f"{folder / 'out'}: left out, as they are not handed in now: bo (mean-and-spread)" in said
+        f"{folder / 'out'}: left out, as they are not handed in now: bo (mean-and-spread)"
+        in warnings
     )
     for literal in (False, True):
-        again = " ".join(said_of(folder, "mean-and-spread", seed=2, strict_text=literal))
+        again = " ".join(warnings_of(folder, "mean-and-spread", seed=2, strict_text=literal))
         assert "another seed, isolation or --strict-text than before: all of this is" in again
         assert "left out" not in again
 
 
 def test_a_class_without_any_answer_is_an_error(folder: Path) -> None:
-    said_of(folder, "mean-and-spread")
-    said: list[str] = []
+    warnings_of(folder, "mean-and-spread")
+    warnings: list[str] = []
     with pytest.raises(NothingHandedIn):
-        said_of(folder, "mean-and-spread", said=said, pattern="{student}.{question}.py")
-    assert "not handed in now: ada (mean-and-spread)" in " ".join(said)
+        warnings_of(folder, "mean-and-spread", warnings=warnings, pattern="{student}.{question}.py")
+    assert "not handed in now: ada (mean-and-spread)" in " ".join(warnings)
 
 
 def test_the_command_explains_the_cost_of_hidden_checks(folder: Path) -> None:
@@ -393,7 +403,7 @@ def test_the_command_explains_the_cost_of_hidden_checks(folder: Path) -> None:
     assert (
         "mean-and-spread hides far and many: all feedback on this question leaves out lines, "
         "shapes, types and texts that a program can choose"
-    ) in said_of(folder, file=folder / "class.yaml")
+    ) in warnings_of(folder, file=folder / "class.yaml")
 
 
 def test_the_command_suggests_the_pattern_of_a_flat_folder(tmp_path: Path) -> None:
@@ -420,8 +430,10 @@ def test_one_pattern_fits_a_flat_folder_of_programs_notebooks_and_answers(tmp_pa
 def test_the_command_names_students_who_may_be_one(folder: Path) -> None:
     files = {f"{name}.py": "x" for name in ("ann", "ann (1)", "ann_v2", "ann-2", "bo")}
     tree(folder / "flat", files)
-    said = said_of(folder, "mean-and-spread", submissions=folder / "flat", out=folder / "other")
-    (text,) = [one for one in said if "two students" in one]
+    warnings = warnings_of(
+        folder, "mean-and-spread", submissions=folder / "flat", out=folder / "other"
+    )
+    (text,) = [warning for warning in warnings if "two students" in warning]
     assert "ann (1) of ann and ann_v2 of ann" in text
     assert "remove the file that must not count; if not, rename one" in text
     assert "ann-2" not in text
@@ -432,13 +444,13 @@ def test_the_command_counts_students_and_names_files_of_other_questions(tmp_path
         "ann/deviations.py": REFERENCE, "ann/ledger.py": "", "ann/deviations (1).py": REFERENCE,
         "bo/deviations.py": REFERENCE,
     })  # fmt: skip
-    said: list[str] = []
+    warnings: list[str] = []
     ctx = Context(
         tmp_path,
         tmp_path / "data",
         lambda: NOW,
         bank=BANK,
-        show_warning=lambda one, _: said.append(one),
+        show_warning=lambda message, _: warnings.append(message),
     )
     list(
         grade_class(
@@ -446,15 +458,17 @@ def test_the_command_counts_students_and_names_files_of_other_questions(tmp_path
             ClassPlan(tmp_path / "in", ("deviations",), tmp_path / "out", jobs=1, level="process"),
         )
     )
-    assert f"{tmp_path / 'in'}: 3 answers of 2 students, read by the layout folders" in said
-    assert "ledger.py is named after ledger, which is no question of the class" in " ".join(said)
+    assert f"{tmp_path / 'in'}: 3 answers of 2 students, read by the layout folders" in warnings
+    assert "ledger.py is named after ledger, which is no question of the class" in " ".join(
+        warnings
+    )
 
 
 def test_the_command_names_who_handed_in_an_empty_folder(folder: Path) -> None:
     (folder / "in" / "eve").mkdir()
     tree(folder / "in", {"zed/.DS_Store": "x"})
-    said = said_of(folder, "mean-and-spread")
-    assert f"{folder / 'in'}: nothing handed in, and so in no table: eve and zed" in said
+    warnings = warnings_of(folder, "mean-and-spread")
+    assert f"{folder / 'in'}: nothing handed in, and so in no table: eve and zed" in warnings
 
 
 @pytest.mark.parametrize(("seed", "which"), [(5, "seed 2, which drill pack on-paper --seed 5"),
@@ -470,13 +484,13 @@ def test_the_command_states_which_drawn_numbers_are_graded(
         tmp_path,
         {"bank/questions/on-paper.yaml": drawn, "in/ann/on-paper.txt": "weight_bytes = 1 GB"},
     )
-    said: list[str] = []
+    warnings: list[str] = []
     ctx = Context(
         tmp_path,
         tmp_path / "data",
         lambda: NOW,
         bank=tmp_path / "bank",
-        show_warning=lambda one, _: said.append(one),
+        show_warning=lambda message, _: warnings.append(message),
     )
     list(
         grade_class(
@@ -486,34 +500,39 @@ def test_the_command_states_which_drawn_numbers_are_graded(
             ),
         )
     )
-    assert [one for one in said if "graded with the numbers of " + which in one] != []
+    assert [
+        message for message in warnings if "graded with the numbers of " + which in message
+    ] != []
 
 
 def test_a_changed_late_penalty_grades_nothing_again(folder: Path) -> None:
     file = folder / "in/ada/mean-and-spread.py"
     os.utime(file, (1_796_164_000, 1_796_164_000))  # 2026-12-01T22:26:40Z, eleven days begun
     by_file(folder, WHOLE)
-    assert (the_entries(folder)["ada"].points, the_entries(folder)["ada"].days_after_deadline) == (
+    assert (
+        entries_by_student(folder)["ada"].points,
+        entries_by_student(folder)["ada"].days_after_deadline,
+    ) == (
         70,
         11,
     )
     policy = "late: {penalty: 10, days: 5, extensions: {ada: 9, bo: 1}}"
-    said: list[str] = []
+    warnings: list[str] = []
     (folder / "class.yaml").write_text(WHOLE.replace("counts: best", policy))
     ctx = Context(
         folder,
         folder / "data",
         lambda: NOW,
         bank=PARTS,
-        show_warning=lambda one, _: said.append(one),
+        show_warning=lambda message, _: warnings.append(message),
     )
     plan = ClassPlan(
         folder / "in", (), folder / "out", file=folder / "class.yaml", jobs=1, level=""
     )
-    assert [one.was_known for one in grade_class(ctx, plan)] == [True]
-    assert the_entries(folder)["ada"].note == "2 days late: 20 % less of 70 points"
-    assert "late: an extension and no file: bo" in said
-    assert any("when it was last changed" in one for one in said)
+    assert [progress.was_known for progress in grade_class(ctx, plan)] == [True]
+    assert entries_by_student(folder)["ada"].note == "2 days late: 20 % less of 70 points"
+    assert "late: an extension and no file: bo" in warnings
+    assert any("when it was last changed" in message for message in warnings)
 
 
 @pytest.mark.parametrize(
@@ -544,22 +563,22 @@ def test_a_changed_late_penalty_grades_nothing_again(folder: Path) -> None:
 def test_an_error_in_a_class_yaml_has_its_place(
     folder: Path, old: str, new: str, problem: str
 ) -> None:
-    with pytest.raises(ClassFileError) as found:
+    with pytest.raises(ClassFileError) as caught:
         by_file(folder, WHOLE, old, new)
-    (said,) = found.value.problems
-    assert problem in said.removeprefix(f"{folder / 'class.yaml'}:")
-    assert "[x" not in new or found.value.excerpt[1].strip() == "^"  # a mistake is pointed at
+    (line,) = caught.value.problems
+    assert problem in line.removeprefix(f"{folder / 'class.yaml'}:")
+    assert "[x" not in new or caught.value.excerpt[1].strip() == "^"  # a mistake is pointed at
 
 
 def test_every_error_in_a_class_yaml_is_listed(folder: Path) -> None:
-    with pytest.raises(ClassFileError) as found:
+    with pytest.raises(ClassFileError) as caught:
         by_file(folder, WHOLE, "best", "worst", "weight: 2", "weight: two")
-    assert len(found.value.problems) == 2
+    assert len(caught.value.problems) == 2
     edits = ("2026-11-20T23:59:00+01:00", "Friday", "spread]", "spred]", "far, many", "fur, many")
-    with pytest.raises(ClassFileError) as found:
+    with pytest.raises(ClassFileError) as caught:
         by_file(folder, WHOLE, *edits)
-    lines = [one.removeprefix(f"{folder / 'class.yaml'}:") for one in found.value.problems]
-    assert [re.sub(r":.*? (expected a? ?\w+).*", r" \1", one) for one in lines] == [
+    lines = [line.removeprefix(f"{folder / 'class.yaml'}:") for line in caught.value.problems]
+    assert [re.sub(r":.*? (expected a? ?\w+).*", r" \1", line) for line in lines] == [
         "3 expected a time", "9 expected one", "11 expected a check",
     ]  # fmt: skip
 
@@ -568,9 +587,11 @@ def test_the_example_and_the_tables_of_the_docs_are_whole(tmp_path: Path) -> Non
     page = (ROOT / "docs" / "classes.md").read_text(encoding="utf-8")
     (tmp_path / "class.yaml").write_text(page.partition("```yaml\n")[2].partition("```")[0])
     ctx = Context(tmp_path, tmp_path / "data", lambda: NOW, bank=ROOT)
-    course, questions = read_class(ctx, tmp_path / "class.yaml", ())
-    assert [one.weight for one in course.questions_asked] == [1, 2, 1]
-    assert [one.id for one in questions] == [one.id for one in course.questions_asked]
+    config, questions = read_class(ctx, tmp_path / "class.yaml", ())
+    assert [question.weight for question in config.questions_asked] == [1, 2, 1]
+    assert [question.id for question in questions] == [
+        question.id for question in config.questions_asked
+    ]
     for model in (ClassFile, ClassQuestion, LateKeys):
         assert [key for key in model.model_fields if f"`{key}`" not in page] == []
 
@@ -591,20 +612,26 @@ SHARES = {
 }
 
 
-def handed_in(name: str) -> str:
-    asked = load_question([PARTS], "mean-and-spread")
-    right, start = (
-        asked.without_leading_blank_lines(one).decode() for one in (asked.reference, asked.starter)
+def submitted_program(name: str) -> str:
+    question = load_question([PARTS], "mean-and-spread")
+    right, starter = (
+        question.without_leading_blank_lines(program).decode()
+        for program in (question.reference, question.starter)
     )
-    made = {"reference": right, "untouched": start, "touched": f"{start}\nx = 1\n", "syntax": "("}
-    return made.get(name) or f"{right}\n\n{asked.variants[name][0].decode()}"
+    programs = {
+        "reference": right,
+        "untouched": starter,
+        "touched": f"{starter}\nx = 1\n",
+        "syntax": "(",
+    }
+    return programs.get(name) or f"{right}\n\n{question.variants[name][0].decode()}"
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A class in which a part that fails earns equal shares."""
     root = tmp_path_factory.mktemp("shared")
-    tree(root / "in", {f"{name}/mean-and-spread.py": handed_in(name) for name in SHARES})
+    tree(root / "in", {f"{name}/mean-and-spread.py": submitted_program(name) for name in SHARES})
     text = WHOLE.replace("seed: 5", "seed: 5\npartial: checks").replace(
         "    parts: [1, spread]\n", ""
     )
@@ -614,7 +641,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", SHARES)
 def test_checks_that_pass_earn_equal_shares_of_a_part_that_fails(shared: Path, name: str) -> None:
-    entry = the_entries(shared)[name]
+    entry = entries_by_student(shared)[name]
     assert entry.points == SHARES[name]
     assert entry.report is not None
     assert sum(part.points for part in entry.report.parts) == SHARES[name]
@@ -623,9 +650,9 @@ def test_checks_that_pass_earn_equal_shares_of_a_part_that_fails(shared: Path, n
 
 def test_without_shares_a_part_is_worth_all_or_nothing(shared: Path, tmp_path: Path) -> None:
     name = "cancels"
-    tree(tmp_path / "in", {f"{name}/mean-and-spread.py": handed_in(name)})
+    tree(tmp_path / "in", {f"{name}/mean-and-spread.py": submitted_program(name)})
     by_file(tmp_path, WHOLE.replace("    parts: [1, spread]\n", ""))
-    assert the_entries(tmp_path)[name].points == 80
+    assert entries_by_student(tmp_path)[name].points == 80
 
 
 @pytest.mark.parametrize(
@@ -640,37 +667,39 @@ def test_without_shares_a_part_is_worth_all_or_nothing(shared: Path, tmp_path: P
 def test_shares_are_whole_points_that_add_up(
     points: int, written: tuple[int | None, ...], shares: tuple[int | None, ...]
 ) -> None:
-    asked = load_question([PARTS], "mean-and-spread")
-    part = asked.spec.parts[1]
+    question = load_question([PARTS], "mean-and-spread")
+    part = question.spec.parts[1]
     ids = [part.checks[0], part.checks[1], part.checks[0].model_copy(update={"id": "more"})]
     checks = [c.model_copy(update={"points": p}) for c, p in zip(ids, written, strict=True)]
     checks.append(part.checks[0].model_copy(update={"id": "extra", "stretch": True}))
-    one = part.model_copy(update={"points": points, "checks": checks})
-    spec = asked.spec.model_copy(update={"parts": [one]})
-    (found,) = with_equal_points(replace(asked, spec=spec)).spec.parts
-    assert tuple(check.points for check in found.checks) == (*shares, None)
+    changed = part.model_copy(update={"points": points, "checks": checks})
+    spec = question.spec.model_copy(update={"parts": [changed]})
+    (shared_part,) = with_equal_points(replace(question, spec=spec)).spec.parts
+    assert tuple(check.points for check in shared_part.checks) == (*shares, None)
 
 
 def test_every_student_may_have_different_numbers(tmp_path: Path) -> None:
     names = ("reference", "sums", "divides-by-nothing")
-    handed = {
-        f"{who}/mean-and-spread.py": handed_in(name)
+    files = {
+        f"{student}/mean-and-spread.py": submitted_program(name)
         for name in names
-        for who in (f"{name}1", f"{name}2")
+        for student in (f"{name}1", f"{name}2")
     }
-    tree(tmp_path / "in", handed)
+    tree(tmp_path / "in", files)
     text = WHOLE.replace("seed: 5", "seed: per student").replace("    parts: [1, spread]\n", "")
     first = by_file(tmp_path, text)
     assert len(first) == 6
-    assert not any(one.was_known for one in first)
-    found = the_entries(tmp_path)
-    seeds = {who: one.report.seed for who, one in found.items() if one.report}
+    assert not any(progress.was_known for progress in first)
+    entries = entries_by_student(tmp_path)
+    seeds = {student: entry.report.seed for student, entry in entries.items() if entry.report}
     assert len({*seeds.values()}) == 6
-    assert seeds == {who: terms(tmp_path).seed_of(who) for who in seeds}
-    assert {who: one.verdict for who, one in found.items()} == {
-        who: "pass" if who.startswith("reference") else "fail" for who in found
+    assert seeds == {student: terms(tmp_path).seed_of(student) for student in seeds}
+    assert {student: entry.verdict for student, entry in entries.items()} == {
+        student: "pass" if student.startswith("reference") else "fail" for student in entries
     }
-    assert all(one.was_known for one in by_file(tmp_path, text))  # the class's own seed stays
+    assert all(
+        progress.was_known for progress in by_file(tmp_path, text)
+    )  # the class's own seed stays
     # Equal ideas are one group, whatever the numbers were.
     with ClassResults(tmp_path / "out") as results:
         groups = (

@@ -59,10 +59,10 @@ def graded(root: Path, python: str = sys.executable, seconds: str = "60") -> dic
         ["sh", root / "run_autograder"], cwd=root, env=environment, capture_output=True, check=False
     )
     assert ended.returncode == 0, ended.stderr
-    found: dict[str, Any] = json.loads((root / "results" / "results.json").read_text())
-    assert_gradescope(found)
+    result: dict[str, Any] = json.loads((root / "results" / "results.json").read_text())
+    assert_gradescope(result)
     assert [path.name for path in (root / "results").iterdir()] == ["results.json"]
-    return found
+    return result
 
 
 def test_settings_that_affect_points_are_in_the_archive(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_submission_is_graded(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         ("python", "stopped before it was done"),
         ("class.yaml", "class.yaml"),
@@ -95,17 +95,17 @@ def test_a_submission_is_graded(root: Path) -> None:
         ("time", "longer than Gradescope gives"),
     ],
 )
-def test_there_is_a_result_after_every_failure(root: Path, damage: str, said: str) -> None:
+def test_there_is_a_result_after_every_failure(root: Path, damage: str, message: str) -> None:
     (root / "submission" / "deviations.py").write_text("import time\ntime.sleep(20)\n" + REFERENCE)
     if damage not in {"python", "time"}:
         (root / "source" / damage).write_text("x: [")
     python = "/nowhere/python" if damage == "python" else sys.executable
-    found = graded(root, python, seconds="1" if damage == "time" else "60")
-    (test,) = found["tests"]
+    result = graded(root, python, seconds="1" if damage == "time" else "60")
+    (test,) = result["tests"]
     assert "score" not in test
-    assert "score" not in found
+    assert "score" not in result
     assert test["name"] == "NOT GRADED"
-    assert said in test["output"]
+    assert message in test["output"]
     assert "To the instructor: " in test["output"]
     assert AUTOGRADER_SECONDS < 600  # when Gradescope ends it, with a zero
 
@@ -135,26 +135,28 @@ def test_too_little_isolation_gives_advice_to_the_instructor(
 
 def test_the_archive_has_everything_for_the_setup(made: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(made) as archive:
-        held = {name: archive.read(name) for name in archive.namelist()}
-        modes = {one.filename: one.external_attr >> 16 for one in archive.infolist()}
+        files = {name: archive.read(name) for name in archive.namelist()}
+        modes = {info.filename: info.external_attr >> 16 for info in archive.infolist()}
         archive.extractall(tmp_path)
     assert all(modes[name] & stat.S_IXUSR for name in ("setup.sh", "run_autograder"))
-    assert held["run_autograder"].startswith(b"#!")
+    assert files["run_autograder"].startswith(b"#!")
     for name in ("setup.sh", "run_autograder"):
         subprocess.run(["bash", "-n", tmp_path / name], check=True)
-        assert b"http" not in held[name]
-    pinned = held["requirements.txt"].decode().split()
+        assert b"http" not in files[name]
+    pinned = files["requirements.txt"].decode().split()
     assert {line.partition("==")[0] for line in pinned} >= {"numpy", "pydantic", "pyyaml"}
     assert all("==" in line for line in pinned)
-    assert "torch" not in held["requirements.txt"].decode()
-    assert "program/grader/__init__.py" in held
-    assert not any("_bank" in name or "__pycache__" in name for name in held)
+    assert "torch" not in files["requirements.txt"].decode()
+    assert "program/grader/__init__.py" in files
+    assert not any("_bank" in name or "__pycache__" in name for name in files)
     digest = bank.load_question([BANK], "deviations").digest
     assert bank.load_question([tmp_path / "bank"], "deviations").digest == digest
     with pytest.raises(UsageError, match="no question ledger"):
         bank.load_question([tmp_path / "bank"], "ledger")
     assert made.stat().st_size < 2_000_000
-    assert str(BANK).encode() not in b"".join(held[name] for name in held if "program" not in name)
+    assert str(BANK).encode() not in b"".join(
+        files[name] for name in files if "program" not in name
+    )
 
 
 def test_a_class_yaml_gives_the_parts_and_weights(tmp_path: Path) -> None:
@@ -165,8 +167,8 @@ def test_a_class_yaml_gives_the_parts_and_weights(tmp_path: Path) -> None:
     )
     archive = tmp_path / "a.zip"
     archive.write_bytes(class_gradescope.build_autograder(context(tmp_path), (), file=file))
-    with zipfile.ZipFile(archive) as held:
-        there = yaml.safe_load(held.read("class.yaml"))
+    with zipfile.ZipFile(archive) as opened:
+        there = yaml.safe_load(opened.read("class.yaml"))
     assert (there["seed"], there["isolation"]) == (11, "process")
     assert there["questions"] == [
         {"id": "deviations", "weight": 2, "hidden": ["slopes"]}, {"id": "ledger"},
