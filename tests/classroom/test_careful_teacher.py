@@ -97,7 +97,7 @@ def spread(x):
 
 @dataclass(frozen=True)
 class Hand:
-    """What one student hands in, and what a careful teacher makes of it."""
+    """Files of one student, and the mark of a careful teacher."""
 
     files: Files
     points: int  # of the first program

@@ -1,4 +1,4 @@
-"""What a class earned, for other programs: as they read it, whatever students write."""
+"""Exports of a class: other programs read the right marks, and no text of a student acts."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ EVIL = '=cmd|"/c calc"!A1'
 
 
 def read(table: Iterable[Sequence[CsvCell]]) -> list[dict[str, str]]:
-    """What a program finds in a table."""
+    """Return the rows of a table as another program reads them."""
     return list(csv.DictReader(io.StringIO("".join(csv_rows(table)), newline="")))
 
 
@@ -185,9 +185,9 @@ def test_no_text_is_a_formula(value: str) -> None:
 
 
 def test_no_student_puts_a_formula_into_a_table() -> None:
-    one = class_entry(EVIL, report())
-    one = replace(one, hand_in=replace(one.hand_in, name=EVIL, email=EVIL, path=EVIL))
-    for table in (long_rows([one]), wide_rows([one], TERMS)):
+    entry = class_entry(EVIL, report())
+    entry = replace(entry, hand_in=replace(entry.hand_in, name=EVIL, email=EVIL, path=EVIL))
+    for table in (long_rows([entry]), wide_rows([entry], TERMS)):
         (row,) = read(table)
         assert {row["student"], row["name"], row["email"], row.get("file", f"'{EVIL}")} == {
             f"'{EVIL}"

@@ -38,7 +38,7 @@ from tests.classroom.builders import BANK, MEAN, REFERENCE, ROOT, grading, repor
 
 
 def job(number: int, act: str = "pass") -> GradingJob:
-    """A job with a key of its own; `does` is what becomes of it."""
+    """Return a job with its own key; `act` is what `Pretending` does with it."""
     return GradingJob(f"{number:032x}", MEAN, SubmittedProgram(act.encode()), 7, "strong")
 
 
@@ -85,16 +85,17 @@ def test_few_jobs_are_taken_at_a_time() -> None:
 def test_an_error_of_the_grader_is_retried_and_is_no_verdict() -> None:
     acts = ["fault", "fault-once", "raise", "die-once", "pass"]
     pool = Pretending()
-    grades = [one for _, one in sorted(run([job(*one) for one in enumerate(acts)], pool).items())]
-    assert [not hand_in.fault for hand_in in grades] == [False, True, False, True, True]
-    assert [hand_in.fault for hand_in in grades[:3:2]] == [
+    by_key = run([job(number, act) for number, act in enumerate(acts)], pool)
+    grades = [grade for _, grade in sorted(by_key.items())]
+    assert [not grade.fault for grade in grades] == [False, True, False, True, True]
+    assert [grade.fault for grade in grades[:3:2]] == [
         "the disk is full", "ValueError: something of ours",
     ]  # fmt: skip
     assert [pool.begun[job(n).key] for n in range(5)] == [MAX_TRIES, 2, MAX_TRIES, 2, 1]
 
 
 def test_a_program_that_ends_its_process_stops_no_other_grade() -> None:
-    """Whoever comes first: a student may hand in many of them."""
+    """Many such programs come first, as one student may hand them in."""
     grades = run([job(n, "die" if n < 20 else "pass") for n in range(24)], Pretending())
     assert [grades[job(n).key].fault == "" for n in range(24)] == [False] * 20 + [True] * 4
 
@@ -263,7 +264,7 @@ def command(folder: Path, number: int, after: int = 0) -> subprocess.CompletedPr
 
 
 def settled(folder: Path) -> list[str]:
-    """Whoever has a verdict; nobody has anything else."""
+    """Return the students with a verdict, and check that all others have none."""
     if not (folder / "out" / GRADES_FILE).exists():
         return []
     with ClassResults(folder / "out") as results:

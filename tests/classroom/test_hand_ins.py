@@ -42,7 +42,7 @@ LINK = "a link, which is not followed"
 
 
 def walked(root: Path) -> dict[str, str]:
-    """What is wrong with every file, by path."""
+    """Return the fault of every file, by path."""
     with HandIns(root, AnswerNames(["mean"]), pattern="{student}") as submissions:
         return {hand_in.path: hand_in.fault for hand_in in submissions.files}
 
@@ -434,7 +434,7 @@ def test_any_zip_file_is_read_or_refused(
 
 
 def modules(root: Path, *questions: str, **options: Any) -> dict[str, dict[str, bytes]]:
-    """What is graded with each program, by path."""
+    """Return the modules of each program, by its path."""
     with HandIns(root, AnswerNames(questions or ("mean",)), **options) as submissions:
         return {
             hand_in.path: dict(program.modules)
@@ -540,7 +540,7 @@ def test_no_file_has_the_key_of_another_with_its_modules() -> None:
 def test_a_bug_of_the_grader_affects_one_student_and_costs_no_points(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a notebook, in a zip file, of a student and of a class."""
+    """The bug is in reading a notebook, or a zip file."""
 
     def buggy(content: bytes, *, skip: bool) -> bytes:
         raise KeyError("a bug")

@@ -1,4 +1,4 @@
-"""What coming late costs, and points by hand: in what counts, and wherever it is written."""
+"""Penalties for late work and points by hand, in marks and in all outputs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LATE = replace(TERMS, late=LatePolicy(10, 3, {"ann": 2, "bo": "2026-11-27T12:00:
 
 
 def report_of_points(points: int) -> Report:
-    """A report of so many points of ten."""
+    """Return a report with some points of ten."""
     verdict = Verdict.PASS if points == 10 else Verdict.FAIL
     return replace(report(verdict), parts=(PartResult("1", verdict, points, 10),))
 
@@ -36,7 +36,7 @@ def report_of_points(points: int) -> Report:
 def graded_class(
     folder: Path, terms: ClassSettings, *entries: ClassEntry, overrides: str | bytes | None = None
 ) -> Path:
-    """Results with grades, and points by hand."""
+    """Write results with grades and points by hand, and return their folder."""
     write_results(folder, terms, entries)
     if overrides is not None:
         content = overrides if isinstance(overrides, bytes) else overrides.encode()
@@ -45,7 +45,7 @@ def graded_class(
 
 
 def counting_entries(folder: Path) -> list[ClassEntry]:
-    """What counts."""
+    """Return the entries that count."""
     with ClassResults(folder) as results:
         return list(results.counting_entries())
 
@@ -140,14 +140,14 @@ def test_the_last_file_counts_or_the_best_after_its_penalty(tmp_path: Path) -> N
     ]
     for number, file in enumerate(files):
         files[number] = replace(file, hand_in=replace(file.hand_in, path=f"cy/{number}.py"))
-    for counts, at in (("last", "1"), ("best", "1")):
-        (one,) = counting_entries(
+    for counts in ("last", "best"):
+        (entry,) = counting_entries(
             graded_class(tmp_path / counts, replace(LATE, counts=counts), *files)
         )
-        assert (one.hand_in.path, one.points) == (f"cy/{at}.py", 8)
+        assert (entry.hand_in.path, entry.points) == ("cy/1.py", 8)
     harsh = replace(LATE, late=LatePolicy(50, 3), counts="best")
-    (one,) = counting_entries(graded_class(tmp_path / "harsh", harsh, *files))
-    assert (one.hand_in.path, one.points) == ("cy/0.py", 8)
+    (entry,) = counting_entries(graded_class(tmp_path / "harsh", harsh, *files))
+    assert (entry.hand_in.path, entry.points) == ("cy/0.py", 8)
 
 
 def test_an_extension_overrides_the_late_mark_of_a_platform(tmp_path: Path) -> None:

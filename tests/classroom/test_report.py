@@ -1,4 +1,4 @@
-"""What a class shows: findings of grades made by hand, in a terminal, as data, as a page."""
+"""The report of a class from grades made by hand: in a terminal, as data, as a page."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def findings_of(*entries: ClassEntry) -> ClassFindings:
 
 
 def unanswered() -> Report:
-    """A report on answers of which one is open."""
+    """Return a report on answers, one of them open."""
     base = report(FAIL)
     return replace(base, checks=(replace(base.checks[0], message="b has no answer yet"),))
 
@@ -180,7 +180,7 @@ def ordinary() -> list[ClassEntry]:
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    """A class that was graded."""
+    """Return the results of a graded class."""
     return write_results(tmp_path / "results", TERMS, ordinary())
 
 
@@ -261,7 +261,7 @@ def test_names_are_only_text_in_all_outputs(
 
 
 def words_of(page: str) -> dict[str, list[str]]:
-    """What each student is found by."""
+    """Return the search words of each student."""
     read = Page.of(page).attributes
     ids = [value for tag, name, value in read if (tag, name) == ("details", "data-id")]
     words = [value for tag, name, value in read if (tag, name) == ("details", "data-words")]

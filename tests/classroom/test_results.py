@@ -39,7 +39,7 @@ DEEP = "[" * 100_000 + "]" * 100_000
 
 
 def hand_ins(*students: str, program: str = "") -> list[tuple[HandIn, SubmittedProgram]]:
-    """Files of some students, each with a program of its own unless one is given."""
+    """Return a file for each student, with different programs unless one is given."""
     programs = {student: SubmittedProgram((program or student).encode()) for student in students}
     return [
         (HandIn(student, "mean", f"{student}.py", p.sha256), p) for student, p in programs.items()
@@ -47,7 +47,7 @@ def hand_ins(*students: str, program: str = "") -> list[tuple[HandIn, SubmittedP
 
 
 def entries(folder: Path) -> list[ClassEntry]:
-    """What counts."""
+    """Return the entries that count."""
     with ClassResults(folder) as results:
         return list(results.counting_entries())
 

@@ -1,4 +1,4 @@
-"""What students are told, and what they are not."""
+"""Feedback to students: its contents, and everything that it must leave out."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ RIGHT = CheckResult("forward", "outputs", Verdict.PASS, "2 cases", ("few", "many
 
 
 def failing_check(id_: str, case: str, mark: str = "", *other_cases: str) -> CheckResult:
-    """A check that fails, with `mark` in every text of it."""
+    """Return a failing check, with `mark` in each of its texts."""
     cases = (case, *other_cases)
     panel = Panel(f"{mark}x", ((f"{mark}1", "2"),), note=f"{mark}plane")
     panels = (panel, replace(panel, title="y, yours"), replace(panel, title="y, expected"))
@@ -91,12 +91,12 @@ def failing_report(*checks: CheckResult, **changes: object) -> Report:
 
 
 def idea(id_: str, feedback: str, *seen: str, checks: tuple[str, ...] = ()) -> IdeaMatch:
-    """An idea that gives the numbers of some cases."""
+    """Return an idea that gives the numbers of some cases."""
     return IdeaMatch(id_, feedback, True, ("y",), len(seen), 9, seen, checks)
 
 
 def feedback_text(report: Report | None, hidden: tuple[str, ...] = (), **changes: object) -> str:
-    """The text of both files, in which all that is said is the same; and that of pictures."""
+    """Return the text of both files, which must be the same, and of their pictures."""
     question = replace(MEAN, hidden=hidden)
     terms = replace(TERMS, questions=(question,))
     entries = [replace(class_entry("ada", report, question=question), **changes)]  # type: ignore[arg-type]
@@ -305,7 +305,7 @@ FIXED_ENTRIES = {  # so that no drawn number looks like one that is searched for
 
 @pytest.fixture
 def fixed_question(tmp_path: Path) -> Question:
-    """The question of three parts, with entries that are not drawn."""
+    """Return the question of three parts, with fixed entries in place of drawn ones."""
     text = IN_PARTS
     for drawn, fixed in FIXED_ENTRIES.items():
         assert text.count(drawn) == 1
@@ -408,7 +408,7 @@ def test_feedback_on_a_pass_mentions_nothing_hidden() -> None:
 
 
 def texts(*parts: object) -> set[str]:
-    """Every text in parts of a report, numbers among them."""
+    """Return every text and number in parts of a report."""
     return {text for _, text in re.findall(r"""(["'])(.+?)\1""", repr(parts))}
 
 
@@ -438,7 +438,7 @@ TAGS = {*Page.of(to_html(feedback(TERMS, [class_entry("ada", report())]))).tags}
 
 
 def acting(markdown: str) -> list[str]:
-    """What a Markdown document has besides headings, paragraphs, lists, code and bold words."""
+    """Return the markup of a document that is not a heading, paragraph, list, code or bold."""
     fine = {
         "heading", "paragraph", "inline", "text", "strong", "fence", "code_inline", "bullet_list",
         "list_item", "softbreak",

@@ -1,4 +1,4 @@
-"""Whose a file is: by the part of its path that the student did not choose."""
+"""The student of a file follows from the part of its path that the student did not choose."""
 
 from __future__ import annotations
 
@@ -455,7 +455,7 @@ PATHS = st.lists(PIECES | st.text(max_size=3), min_size=1, max_size=8).map("".jo
 
 
 def is_within_rules(claim: Claim, path: str) -> bool:
-    """Whether a place is within the rules."""
+    """Return True if a claim keeps the rules."""
     plain = unicodedata.normalize("NFC", path)
     name = claim.student.removeprefix("anon_").rpartition("_")[0] or claim.student
     return (
@@ -480,7 +480,7 @@ def test_any_path_is_somebodys_within_the_rules_or_nobodys(path: str, text: str)
 
 @given(PATHS, PATHS)
 def test_names_chosen_by_a_student_do_not_change_the_owner(first: str, second: str) -> None:
-    """The name of a file that is handed in, and the folders that are handed in with it."""
+    """The student chooses the name of a file, and the folders around it."""
     for name, top in [
         ("gradescope", "submission_7/"), ("moodle", "Eve_7_assignsubmission_file_/"),
         ("canvas", "eve_7_8_"), ("folders", "eve/"),

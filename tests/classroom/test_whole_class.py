@@ -43,7 +43,7 @@ OVERRIDES = f"student,question,points,note\nspoke,{POOL},60,explained it in offi
 
 @dataclass(frozen=True)
 class Hand:
-    """What one student hands in, and what it should get."""
+    """Files of one student, and the mark that they should get."""
 
     who: str
     files: Files
@@ -71,7 +71,7 @@ HELD = f"{RIGHT}\n\n{text(question(POOL).variants['stride-is-kernel'][0])}"
 
 
 def points_with(name: str, idea: str) -> int:
-    """Points of a program with an idea: all but those of the checks that it fails or that need one.
+    """Return the points of a program with an idea: those of the checks that it passes.
 
     Which checks it fails is read from the committed proof of the question.
     """
@@ -88,14 +88,14 @@ def points_with(name: str, idea: str) -> int:
 
 
 def ideas() -> Iterator[Hand]:
-    """Every listed idea, the first program of each."""
+    """Give the first program of every listed idea."""
     for idea, sources in question(POOL).variants.items():
         program = f"{RIGHT}\n\n{text(sources[0])}"
         yield Hand(f"holds-{idea}", {f"{POOL}.py": program}, points_with(POOL, idea), WRONG, idea)
 
 
 def styles() -> Iterator[Hand]:
-    """Right programs, as others write them; some until a part."""
+    """Give right programs in other styles; some are right up to a part."""
     asked_question = question(POOL)
     for name, source in asked_question.accepted.items():
         last = asked_question.accepted_until_part[name]
@@ -116,7 +116,7 @@ STRANGERS = {  # the checks before the one that each fails have points, and thos
 
 
 def strangers() -> Iterator[Hand]:
-    """Wrong programs that nobody listed."""
+    """Give wrong programs that hold no listed idea."""
     folder = ROOT / "tests" / "solutions" / POOL / "wrong"
     for name, points in STRANGERS.items():
         source = (folder / f"{name}.py").read_bytes()
@@ -131,7 +131,7 @@ NOISE = 'print("x" * 100_000)\nimport sys\nprint("score: 100", file=sys.stderr)\
 
 
 def as_text() -> Iterator[Hand]:
-    """The same right or wrong program, in whatever shape a file has."""
+    """Give files in several encodings and shapes, with right and wrong programs."""
     yield single("crlf", RIGHT.replace("\n", "\r\n"), 100, PASS)
     yield single("bom", b"\xef\xbb\xbf" + RIGHT.encode(), 100, PASS)
     yield single("latin-1", b"# -*- coding: latin-1 -*-\n# \xe9t\xe9\n" + RIGHT.encode(), 100, PASS)
@@ -144,15 +144,15 @@ def as_text() -> Iterator[Hand]:
     yield single("comments", "# I will do it tomorrow\n", 0, ERROR)
     yield single("syntax", "def maxpool2d_forward(x:\n", 0, ERROR)
     yield single("other-name", RIGHT.replace("maxpool2d", "max_pool_2d"), 0, ERROR)
-    yield single("to-do", "def maxpool2d_forward(*_):\n    raise NotImplementedError\n"
-                 "def maxpool2d_backward(*_):\n    raise NotImplementedError\n", 0, ERROR)  # fmt: skip
+    stub = "(*_):\n    raise NotImplementedError\n"
+    yield single("to-do", f"def maxpool2d_forward{stub}def maxpool2d_backward{stub}", 0, ERROR)
     yield single("untouched", text(question(POOL).starter), 0, FAIL, idea="stride-is-kernel")
     yield single("nulls", b"\0\0\0", 0, ERROR)
     yield single("unused-module", f"import cupy\n{RIGHT}", 100, PASS)
 
 
 def harmful() -> Iterator[Hand]:
-    """What hangs, ends the process, or would like other numbers than it earns."""
+    """Give programs that hang, end the process, or try to forge their marks."""
     yield single("hangs", RIGHT.replace(BODY, f"{BODY}\n\nwhile True:\n    pass\n"), 0, LIMIT)
     yield single("exits", f"{RIGHT}\nimport os\nos._exit(0)\n", 0, ERROR)
     yield single("leaves", f"{RIGHT}\nraise SystemExit(0)\n", 100, PASS)
@@ -161,8 +161,8 @@ def harmful() -> Iterator[Hand]:
                  idea="stride-is-kernel")  # fmt: skip
     patch = "import numpy as np\nnp.array_equal = np.allclose = lambda *a, **k: True\n"
     yield single("patches", f"{patch}{HELD}", 0, FAIL, idea="stride-is-kernel")
-    yield single("looks-up", f"{HELD}\nimport sys\nframe = sys._getframe()\n"
-                 "while frame := frame.f_back:\n    frame.f_locals.update(verdict='pass')\n", 0, FAIL,
+    walk = "while frame := frame.f_back:\n    frame.f_locals.update(verdict='pass')\n"
+    yield single("looks-up", f"{HELD}\nimport sys\nframe = sys._getframe()\n{walk}", 0, FAIL,
                  idea="stride-is-kernel")  # fmt: skip
     yield single("removes", f"{RIGHT}\nimport shutil\nshutil.rmtree('/work', ignore_errors=True)\n"
                  .replace("'/work'", "'drills'"), 100, PASS)  # fmt: skip
@@ -171,7 +171,7 @@ def harmful() -> Iterator[Hand]:
 
 
 def notebooks() -> Iterator[Hand]:
-    """Notebooks as they are."""
+    """Give notebooks as students save them."""
 
     def work(student: str, *cells: str, points: int = 100, verdict: str = PASS) -> Hand:
         return Hand(student, {f"{POOL}.ipynb": notebook(*cells)}, points, verdict)
@@ -190,7 +190,7 @@ def notebooks() -> Iterator[Hand]:
 
 
 def several() -> Iterator[Hand]:
-    """Programs of two files, copies, archives, and no program at all."""
+    """Give programs of two files, copies, archives, and files without a program."""
     two = {f"{POOL}.py": "from pool_utils import *\n" + HEAD + "\n\n\n" + BODY}
     again = "from pool_utils import the_maxpool2d_forward as maxpool2d_forward\n"
     again += "from pool_utils import the_maxpool2d_backward as maxpool2d_backward\n"
@@ -209,7 +209,7 @@ def several() -> Iterator[Hand]:
 
 
 def late() -> Iterator[Hand]:
-    """Work that came late, and points by hand."""
+    """Give late work, and work with points by hand."""
     for student, time, points, is_late in (
         ("on-time", "2026-11-20T23:59:00+00:00", 100, False),
         ("a-second", "2026-11-20T23:59:01+00:00", 90, True),
@@ -223,7 +223,7 @@ def late() -> Iterator[Hand]:
 
 
 def on_paper() -> Iterator[Hand]:
-    """Answers in a file of text."""
+    """Give answers in text files."""
 
     def work(student: str, content: str | bytes, points: int, verdict: str, idea: str = "") -> Hand:
         return Hand(student, {f"{PAPER}.txt": content}, points, verdict, idea, PAPER)
@@ -235,7 +235,7 @@ def on_paper() -> Iterator[Hand]:
 
 
 def unreadable() -> Iterator[Hand]:
-    """Answers as people write them: what is in no doubt is read, and a lost line is one answer."""
+    """Give answers as people write them: a clear line is read, and a lost line costs one answer."""
 
     def work(student: str, *edit: str, points: int = 100, encoding: str = "utf-8") -> Hand:
         answers = PAPER_RIGHT.decode()
@@ -261,7 +261,7 @@ def unreadable() -> Iterator[Hand]:
 
 
 def strays() -> Iterator[Hand]:
-    """Files of other questions, of other types and under other names."""
+    """Give files of other questions, of other types and with other names."""
     both = {f"{POOL}/submission.py": RIGHT, "rope/submission.py": "x = 1\n", "adamw.py": "1\n"}
     yield Hand("packs", both, 100, PASS)
     yield Hand("zipped", {"pack.zip": zipped(both)}, 100, PASS)
@@ -299,7 +299,7 @@ def test_the_class_has_the_stated_number_of_students() -> None:
 
 
 def hand_in(root: Path, layout: str, hands: list[Hand]) -> None:
-    """Write what everybody hands in, as a learning platform or a teacher lays it out."""
+    """Write the files of all students, as a learning platform or a teacher lays them out."""
     if layout == "gradescope":
         people = {}
         for number, hand in enumerate(hands):
@@ -317,7 +317,7 @@ def hand_in(root: Path, layout: str, hands: list[Hand]) -> None:
 
 @pytest.fixture(scope="module")
 def whole_class(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The folders of results, by layout."""
+    """Return the folders of results, by layout."""
     results = {}
     for layout, hands in CLASSES.items():
         root = tmp_path_factory.mktemp(layout)

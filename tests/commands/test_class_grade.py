@@ -42,7 +42,7 @@ from tests.classroom.test_careful_teacher import ESTIMATE
 
 
 def entries_by_student(folder: Path) -> dict[str, ClassEntry]:
-    """What counts, by student."""
+    """Return the entries that count, by student."""
     with ClassResults(folder / "out") as results:
         return {entry.hand_in.student: entry for entry in results.counting_entries()}
 
@@ -256,7 +256,7 @@ def spread(x):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with one answer to a question in three parts."""
+    """Return a folder with one answer to a question in three parts."""
     tree(tmp_path / "in", {"ada/mean-and-spread.py": RIGHT})
     return tmp_path
 
@@ -337,7 +337,7 @@ def test_questions_are_named_in_one_place(folder: Path) -> None:
 def warnings_of(
     folder: Path, *questions: str, warnings: list[str] | None = None, **plan: Any
 ) -> list[str]:
-    """Return what the command says beside the verdicts."""
+    """Return the warnings of the command."""
     warnings = [] if warnings is None else warnings
     ctx = Context(
         folder,
@@ -370,7 +370,8 @@ def test_the_option_question_does_not_drop_graded_questions(tmp_path: Path) -> N
     assert verdicts(tmp_path) == {"ada": ("pass", 100)}
     graded(tmp_path, questions=("ledger", "deviations"))
     with ClassResults(tmp_path / "out") as results:
-        assert {one.question.id for one in results.counting_entries()} == {"deviations", "ledger"}
+        graded_ids = {entry.question.id for entry in results.counting_entries()}
+        assert graded_ids == {"deviations", "ledger"}
 
 
 def test_removed_and_changed_marks_are_reported(folder: Path) -> None:

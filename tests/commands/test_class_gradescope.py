@@ -1,4 +1,4 @@
-"""What `drill class gradescope` makes: unpacked, and run for real."""
+"""The archive of `drill class gradescope`: unpacked, and run for real."""
 
 from __future__ import annotations
 
