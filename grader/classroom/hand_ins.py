@@ -166,8 +166,8 @@ class HandIns(Closeable):
                 elif self._reasons[file.path]:
                     self._reasons[file.path] = file.fault or self._rename_advice(file)
             for claim in claims:
-                if claim.at is None:
-                    claim = claim._replace(at=file.changed_at)
+                if claim.time is None:
+                    claim = claim._replace(time=file.changed_at)
                 claimed[claim.student, claim.question].append(ClaimedFile(claim, file))
                 if file.suffix == ".py" and not file.fault:
                     name = file.name.rpartition(".")[0]
@@ -252,7 +252,7 @@ class HandIns(Closeable):
             question=claim.question,
             path=file.path,
             sha256="" if file.fault else program.sha256,
-            at=claim.at or "",
+            at=claim.time or "",
             fault="" if file.is_unread else file.fault,
             name=claim.name,
             email=claim.email,
@@ -336,7 +336,7 @@ def _time_order(entry: ClaimedFile) -> tuple[object, ...]:
     path = entry.file.path
     # Numbers of equal length, each after the smallest character: 9 comes before 10.
     name = re.sub("[0-9]+", lambda number: f"\0{number[0]:0>40}", path)
-    return entry.claim.at, -path.count("/"), *version_numbers(path), name
+    return entry.claim.time, -path.count("/"), *version_numbers(path), name
 
 
 # Programs.

@@ -210,7 +210,7 @@ class ClassResults(Closeable):
         """Return each student and question with a submission."""
         return {*self._rows("SELECT DISTINCT student, question FROM grade WHERE place >= 0")}
 
-    def store_grade(self, grade: ProgramGrade, at: str) -> None:
+    def store_grade(self, grade: ProgramGrade, graded_at: str) -> None:
         """Store a grade in one commit, for all students who handed in that program."""
         report = None
         fault = grade.fault
@@ -227,7 +227,7 @@ class ClassResults(Closeable):
             db.execute(
                 "UPDATE grade SET state = ?, said = ?, report = ?, graded_at = ? "
                 "WHERE key = ? AND state != 'graded'",
-                [state, _storable(fault), report, at, grade.key],
+                [state, _storable(fault), report, graded_at, grade.key],
             )
 
     # Reading.

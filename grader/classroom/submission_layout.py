@@ -76,7 +76,7 @@ class Claim(NamedTuple):
     question: str = ""
     certainty: int = EXACT
     depth: int = 0  # number of the student's folders and the file; 0 if it is certain
-    at: str | None = None  # None: the time of the file
+    time: str | None = None  # of the submission, "" if unknown; None: that of the file
     name: str = ""
     email: str = ""
     late: bool = False
@@ -274,7 +274,7 @@ class Layout(NamedTuple):
             own = f" {suffix}"
         person = Claim(
             student,
-            at=None if is_plain else "",
+            time=None if is_plain else "",
             name=normalize_name(fields["name"]),
             late=bool(fields["late"]),
         )
@@ -348,7 +348,9 @@ class PatternLayout:
         if not student or time == "":
             return []
         fitting = self._names.questions_for_suffix(file_suffix(path))
-        claim = Claim(student, at=time, name=fields.get("name", ""), email=fields.get("email", ""))
+        claim = Claim(
+            student, time=time, name=fields.get("name", ""), email=fields.get("email", "")
+        )
         if not question:
             return [claim._replace(question=name, certainty=ANY) for name in fitting]
         certainty = EXACT if question in fitting else UNFIT
@@ -502,7 +504,10 @@ def _submitters(entry: Any) -> list[Claim]:  # noqa: ANN401 - any value of YAML
 
     return [
         Claim(
-            text(person, ":sid"), at=time, name=text(person, ":name"), email=text(person, ":email")
+            text(person, ":sid"),
+            time=time,
+            name=text(person, ":name"),
+            email=text(person, ":email"),
         )
         for person in entry.get(":submitters") or []
     ]

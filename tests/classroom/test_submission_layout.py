@@ -328,7 +328,8 @@ def test_a_pattern_describes_other_layouts(
 ) -> None:
     claims = PatternLayout(pattern, AnswerNames(["mean"])).claims(path)
     fields = [
-        (claim.student, claim.question, claim.at or "", claim.name, claim.email) for claim in claims
+        (claim.student, claim.question, claim.time or "", claim.name, claim.email)
+        for claim in claims
     ]
     assert fields == ([expected] if expected else [])
 
