@@ -390,8 +390,8 @@ def _talk_reasons(student: StudentSummary, findings: ClassFindings) -> dict[int,
     not_tried = {AnswerStatus.MISSING, AnswerStatus.NOT_GRADED}
     tried = [result for result in student.results if result.standing not in not_tried]
     failed = [result for result in student.results if result.standing is not AnswerStatus.PASSED]
-    passed_none = len(failed) == len(student.results)
-    if len(tried) > 1 and passed_none and student.so_far < (findings.median or findings.of):
+    passed = len(student.results) - len(failed)
+    if len(tried) > 1 and not passed and student.so_far < (findings.median or findings.of):
         reasons[0] = f"passed none of {len(tried)} questions"
     is_low = student.points is not None and student.points < (findings.median or 0) / 2
     if is_low and any(not result.by_hand for result in failed):

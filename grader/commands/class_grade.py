@@ -67,7 +67,7 @@ class ClassProgress(NamedTuple):
 
 def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
     """Give every submission of a class when it is finished; those graded before come first."""
-    from grader import bank, forms
+    from grader import bank
     from grader.classroom.hand_ins import HandIns
     from grader.classroom.notices import grading_notices
     from grader.classroom.results import SETTINGS_FILE, ClassResults, read_settings
@@ -86,8 +86,8 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
     _require_all_questions(plan, earlier, settings)
     described = plan if plan.layout or plan.pattern else config
     names = AnswerNames(
-        (question.id for question in questions),
-        [question.id for question in questions if forms.form_of(question.spec).is_text],
+        (question.id for question in settings.questions),
+        [question.id for question in settings.questions if question.is_text],
         bank.question_ids(ctx.banks()),
     )
     is_drawn = plan.seed is None and not isinstance(config.seed, int)

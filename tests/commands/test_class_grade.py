@@ -558,6 +558,7 @@ def test_a_changed_late_penalty_grades_nothing_again(folder: Path) -> None:
         ("counts: best", "late: {penalty: 101}", "4:8: late.penalty: expected a number of at most 100"),
         ("counts: best", "late: {penalty: 5, extensions: {ada: Friday}}", "4:33: late.extensions.ada: expected a time with its offset, as 2026-11-20T23:59:00+01:00, found 'Friday'"),
         ("counts: best", "late: {penalty: 5, extensions: {ada: '2026-11-20T12:00:00+01:00'}}", "4:33: late.extensions.ada: expected a time after the deadline, found '2026-11-20T12:00:00+01:00'"),
+        ("counts: best", "late: {penalty: 5, extensions: {ada: ''}}", "4:33: late.extensions.ada: expected a time with its offset, as 2026-11-20T23:59:00+01:00, found ''"),
         ("deadline: 2026-11-20T23:59:00+01:00", "late: {penalty: 5}", "3:1: late: expected a deadline with it, found none"),
     ],
 )  # fmt: skip
