@@ -70,7 +70,7 @@ class StudentResult:
     unread: bool = False  # lines of its answers could not be read
     ideas: tuple[str, ...] = ()  # listed ones that it holds
     group: str = ""  # first digits of the group of equal wrong results without an idea
-    cause: str = ""  # why nothing of it could run, in a few words
+    cause: str = ""  # why it did not load, in a few words
 
 
 @dataclass(slots=True)

@@ -174,8 +174,8 @@ class AnswerNames:
         self.texts = frozenset(texts)
         self.suffixes = (*PROGRAMS, TEXT) if self.texts else PROGRAMS  # of possible answers
         by_name = {_loose_name(question): question for question in (*others, *self.ids)}
-        longest_first = sorted(by_name.items(), key=lambda item: -len(item[0]))
-        self._questions_by_name = dict(longest_first)
+        # The longest name first.
+        self._questions_by_name = sorted(by_name.items(), key=lambda item: -len(item[0]))
 
     def suffixes_for(self, question: str) -> tuple[str, ...]:
         """Return the suffixes of files that may answer a question."""
@@ -184,7 +184,7 @@ class AnswerNames:
     def split_question_name(self, name: str) -> tuple[str, str]:
         """Return the question at the beginning of a name, or "", and the rest of the name."""
         loose = _loose_name(name)
-        for start, question in self._questions_by_name.items():
+        for start, question in self._questions_by_name:
             remainder = loose[len(start) :]
             if loose.startswith(start) and not remainder[:1].isalnum():
                 return question, remainder
