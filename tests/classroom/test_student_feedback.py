@@ -310,7 +310,8 @@ def fixed_question(tmp_path: Path) -> Question:
     for drawn, fixed in FIXED_ENTRIES.items():
         assert text.count(drawn) == 1
         text = text.replace(drawn, fixed)
-    return load_question([tree(tmp_path, {"questions/mean-and-spread.yaml": text})], "mean-and-spread")
+    bank = tree(tmp_path, {"questions/mean-and-spread.yaml": text})
+    return load_question([bank], "mean-and-spread")
 
 
 KEEPS = b"""
