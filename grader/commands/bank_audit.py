@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -260,10 +260,7 @@ def audit(
             outcomes.append(outcome)
     not_ready = [outcome.name for outcome in outcomes if not outcome.is_ready(strict=strict)]
     if json:
-        document = _outcomes_to_json(outcomes)
-        output.write_json(
-            format=document.pop("format"), ok=not not_ready, strict=strict, seeds=seeds, **document
-        )
+        _write_json(outcomes, ok=not not_ready, strict=strict, seeds=seeds)
     else:
         _show_summary(outcomes, not_ready)
     if not_ready and all(outcome.is_ready(strict=False) for outcome in outcomes):
@@ -273,22 +270,25 @@ def audit(
     return entrypoint.EXIT_BANK_FAULT if not_ready else 0
 
 
-def _outcomes_to_json(outcomes: Sequence[AuditOutcome]) -> dict[str, Any]:
-    """Return the results of an audit, with the format of the document."""
+def _write_json(outcomes: Sequence[AuditOutcome], *, ok: bool, strict: bool, seeds: int) -> None:
+    """Write the results of an audit as JSON."""
     from grader.model.audit import AUDIT_FORMAT
     from grader.reports.audit import audit_to_json
 
     tried = [outcome for outcome in outcomes if outcome.was_tried]
-    return {
-        "format": AUDIT_FORMAT,
-        "skipped": [outcome.name for outcome in outcomes if not outcome.was_tried],
-        "questions": [
+    output.write_json(
+        format=AUDIT_FORMAT,
+        ok=ok,
+        strict=strict,
+        seeds=seeds,
+        skipped=[outcome.name for outcome in outcomes if not outcome.was_tried],
+        questions=[
             audit_to_json(outcome.report, outcome.mutants) for outcome in tried if outcome.report
         ],
-        "problems": [
+        problems=[
             problem for outcome in tried if outcome.fault for problem in outcome.fault.problems
         ],
-        "proofs": [
+        proofs=[
             {
                 "question": outcome.name,
                 "state": outcome.proof_status.state,
@@ -298,21 +298,20 @@ def _outcomes_to_json(outcomes: Sequence[AuditOutcome]) -> dict[str, Any]:
             for outcome in tried
             if outcome.proof_status
         ],
-    }
+    )
 
 
 def _show_summary(outcomes: Sequence[AuditOutcome], not_ready: Sequence[str]) -> None:
     """Say how many questions are ready, if there are several."""
     count = sum(outcome.was_tried for outcome in outcomes)
-    if count < 2:
-        return
+    believed = sum(outcome.is_believed for outcome in outcomes)
+    text = f"all {count} are ready"
     if not_ready:
         text = f"{len(not_ready)} of {count} not ready: {', '.join(not_ready)}"
-    else:
-        believed = sum(outcome.is_believed for outcome in outcomes)
-        proved_before = f", {believed} of them proved before" if believed else ""
-        text = f"all {count} are ready{proved_before}"
-    output.write(f"\n{text}")
+    elif believed:
+        text += f", {believed} of them proved before"
+    if count > 1:
+        output.write(f"\n{text}")
 
 
 def _show_outcome(outcome: AuditOutcome, *, after_report: bool) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from textwrap import indent
@@ -41,40 +41,20 @@ _BLOCK_START = re.compile(r"\n(?=[^\s)\]}])")  # at the left margin
 _ELSEWHERE = "a new idea goes into a bank that you can write"
 
 
-def preview_idea(
-    ctx: Context, question_id: str, name: str | None, *, seed: int = 0
-) -> Iterator[tuple[str, Report]]:
-    """Grade each variant of an idea, or the starter, like a submission; yield label and report.
-
-    Nothing is recorded.
-    """
-    from grader.explain.session import GradingSession
-    from grader.grading.session import GradeOptions
-
-    question = bank.load_question(banks_for(ctx, question_id), question_id, seed)
-    require_torch(question)
-    names = [*question.variants, STARTER_NAME]
-    if name not in names:
-        text = f"expected the name of a misconception of {question.id}, found none"
-        if name is not None:
-            text = f"{question.id} has no misconception {name!r}{did_you_mean(name, names)}"
-        raise UsageError(text, hint=f"it has {', '.join(names)}")
+def _idea_programs(question: Question, name: str | None) -> list[bytes]:
+    """Return the programs of an idea, or the starter; UsageError if there is no such idea."""
     if name == STARTER_NAME:
-        programs = [question.starter]
-    else:
-        programs = [_variant_program(question, source) for source in question.variants[name]]
-    options = GradeOptions(is_program=name != STARTER_NAME)
-    with GradingSession(question) as session:
-        for number, source in enumerate(programs, 1):
-            label = name if number == 1 else f"{name} ({number})"
-            yield label, session.grade(source, seed=seed, options=options)
-
-
-def _variant_program(question: Question, source: bytes) -> bytes:
-    """Return a variant after the reference, on top of which it is executed."""
-    # Imports from __future__ must come first, and the reference has them.
-    variant = _FUTURE_IMPORT.sub(b"", source).lstrip(b"\n")
-    return b"\n\n".join([question.reference, variant])
+        return [question.starter]
+    if name and name in question.variants:
+        # A variant is executed on top of the reference, which has the imports from __future__:
+        # they must come first.
+        variants = [_FUTURE_IMPORT.sub(b"", source) for source in question.variants[name]]
+        return [b"\n\n".join([question.reference, code.lstrip(b"\n")]) for code in variants]
+    names = [*question.variants, STARTER_NAME]
+    text = f"expected the name of a misconception of {question.id}, found none"
+    if name is not None:
+        text = f"{question.id} has no misconception {name!r}{did_you_mean(name, names)}"
+    raise UsageError(text, hint=f"it has {', '.join(names)}")
 
 
 class NewIdea(NamedTuple):
@@ -117,9 +97,12 @@ def create_idea(
         seed = class_results.class_settings.seed
     text, report = _shortest_program(question, outputs, answers, seed)
     checks = _stopping_checks(report)
-    file, line, audit = _write_idea(
-        question, _idea_cell(name, checks, len(answers), text), progress
+    killed_by = checks[0] if len(checks) == 1 else f"[{', '.join(checks)}]"
+    cell = (
+        f'# %% {name}\n# killed_by: {killed_by}\n"""{TODO_FEEDBACK}."""\n'
+        f"# From a class in which {len(answers)} files computed the same\n{text.rstrip()}\n"
     )
+    file, line, audit = _write_idea(question, cell, progress)
     return NewIdea(
         outputs=outputs,
         answers=len(answers),
@@ -152,15 +135,6 @@ def _check_new_idea(question: Question, name: str) -> None:
             f"already, found {name!r}",
             hint="say what is believed, as in copy-to-all",
         )
-
-
-def _idea_cell(name: str, checks: Sequence[str], count: int, text: str) -> str:
-    """Return the cell of an idea that `count` files hold."""
-    killed_by = checks[0] if len(checks) == 1 else f"[{', '.join(checks)}]"
-    return (
-        f'# %% {name}\n# killed_by: {killed_by}\n"""{TODO_FEEDBACK}."""\n'
-        f"# From a class in which {count} files computed the same\n{text.rstrip()}\n"
-    )
 
 
 def _write_idea(
@@ -202,12 +176,15 @@ def _shortest_program(
     name_words = {word for word in _words(" ".join(students)) if len(word) >= MIN_NAME_LENGTH}
     programs = {program.decode("utf-8-sig", "replace") for _, program in answers}
     reference = question.reference.decode()
+    reference_blocks = _blocks(reference)
     with GradingSession(question) as session:
         for source in sorted(programs, key=lambda text: (len(text), text)):
             report = session.grade(source.encode(), seed=seed)
             if not _stopping_checks(report) or not report.outputs:
                 continue
-            own_part = _own_part(source, reference)
+            # Blocks of the reference are left out; what remains is tried on top of it.
+            blocks = [block for block in _blocks(source) if block not in reference_blocks]
+            own_part = "\n\n\n".join(filter(None, blocks)) + "\n"
             layered = session.grade(f"{reference}\n\n\n{own_part}".encode(), seed=seed)
             text = own_part if layered.outputs == report.outputs else source
             if name_words.isdisjoint(_words(text)):
@@ -231,14 +208,8 @@ def _stopping_checks(report: Report) -> tuple[str, ...]:
     )
 
 
-def _own_part(source: str, reference: str) -> str:
-    """Return the blocks at the left margin that the reference does not have, without comments."""
-    reference_blocks = _blocks(reference)
-    own_blocks = [block for block in _blocks(source) if block and block not in reference_blocks]
-    return "\n\n\n".join(own_blocks) + "\n"
-
-
 def _blocks(text: str) -> list[str]:
+    """Return the blocks of a program that begin at the left margin, without comments."""
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     return [block.strip() for block in _BLOCK_START.split("\n".join(lines))]
 
@@ -292,8 +263,19 @@ def preview(
     json: JsonOption = False,
 ) -> int:
     """Show what somebody sees who holds a misconception."""
+    from grader.explain.session import GradingSession
+    from grader.grading.session import GradeOptions
+
     context = command_context(ctx)
-    previews = list(preview_idea(context, question, name, seed=seed))
+    loaded = bank.load_question(banks_for(context, question), question, seed)
+    require_torch(loaded)
+    options = GradeOptions(is_program=name != STARTER_NAME)
+    previews: list[tuple[str, Report]] = []
+    programs = _idea_programs(loaded, name)
+    with GradingSession(loaded) as session:
+        for number, source in enumerate(programs, 1):
+            label = name if number == 1 else f"{name} ({number})"
+            previews.append((str(label), session.grade(source, seed=seed, options=options)))
     if json:
         from grader.reports.json import to_json
 

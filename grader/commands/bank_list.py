@@ -34,68 +34,6 @@ class BankInUse(NamedTuple):
     hint: str = ""  # what to do about the fault
 
 
-class AddedBank(NamedTuple):
-    """Result of `drill bank add`."""
-
-    bank: Path
-    name: str
-    questions: int
-    already: bool  # it was in the list before
-
-
-def add_bank(ctx: Context, path: Path) -> AddedBank:
-    """Add a bank to the user's list by its absolute path, if the list does not have it."""
-    path = bank.resolve_path(ctx.current_folder() / bank.expand_path(str(path)))
-    if fault := why_not_a_bank(path):
-        raise UsageError(fault)
-    # The list has one path on each line, and comments after " #".
-    written = str(path).encode(errors="ignore").decode()
-    if [bank.path_of_line(line) for line in written.splitlines()] != [str(path)]:
-        raise UsageError(
-            f"expected a path that fits on a line of {bank.config_file()}, found {str(path)!r}",
-            hint="move the bank to a path of plain text without line breaks and ' #'",
-        )
-    question_ids = list(BankFiles(path).specs_by_id())
-    with _user_list() as lines:
-        listed = [bank.resolve_path(bank.expand_path(entry)) for entry in _entries(lines)]
-        already = path in listed
-        if not already:
-            lines.append(str(path))
-    if not question_ids:
-        ctx.warn(
-            f"{path}: there is no question in it yet",
-            f"drill --bank {shlex.quote(str(path))} bank new ID writes one",
-        )
-    name = _bank_names(bank.bank_places())[path]
-    return AddedBank(path, name, len(question_ids), already)
-
-
-def remove_bank(ctx: Context, name: str) -> list[str]:
-    """Take a bank off the user's list, by its path or by the name that `bank list` shows.
-
-    Return the entries that were removed; UsageError if it is not on the list.
-    """
-    with _user_list() as lines:
-        bank_names = _bank_names(bank.bank_places())
-        entries: dict[str, list[str]] = {}  # by each path or name of a bank
-        for entry in _entries(lines):
-            path = bank.resolve_path(bank.expand_path(entry))
-            name_if_gone = "" if path.name in bank_names.values() else path.name
-            for word in {entry, str(path), bank_names.get(path, name_if_gone)}:
-                entries.setdefault(word, []).append(entry)
-        typed_path = str(bank.resolve_path(ctx.current_folder() / bank.expand_path(name)))
-        removed = entries.get(name) or entries.get(typed_path)
-        if not removed:
-            hint = "drill bank list shows those in use, and where they come from"
-            if near := closest_word(name, entries):
-                hint = f"did you mean {entries[near][0]}?"
-            raise UsageError(
-                f"expected a bank of the list {bank.config_file()}, found {name}", hint=hint
-            )
-        lines[:] = [line for line in lines if bank.path_of_line(line) not in removed]
-    return removed
-
-
 def list_banks(ctx: Context) -> list[BankInUse]:
     """Return the banks in use, with the faults of entries that are no banks."""
     places: dict[Path, bank.BankPlace] = {}
@@ -128,6 +66,11 @@ def _bank_names(places: list[bank.BankPlace]) -> dict[Path, str]:
     """Return the name of each bank among some places."""
     banks = [bank.resolve_path(place.path) for place in places if not why_not_a_bank(place.path)]
     return {path: name for name, path in bank.bank_names([*dict.fromkeys(banks)]).items()}
+
+
+def _resolve(path: str, folder: Path = Path()) -> Path:
+    """Return a path of the list, or one that was typed in a folder, without links."""
+    return bank.resolve_path(folder / bank.expand_path(path))
 
 
 def _entries(lines: list[str]) -> list[str]:
@@ -169,19 +112,60 @@ def add(
     ctx: typer.Context, path: Annotated[Path, argument("PATH")], json: JsonOption = False
 ) -> None:
     """Use a bank: a folder or a YAML file."""
-    added = add_bank(command_context(ctx), path)
-    if output.emit_json(json, **added._asdict(), list=bank.config_file()):
+    context = command_context(ctx)
+    path = _resolve(str(path), context.current_folder())
+    if fault := why_not_a_bank(path):
+        raise UsageError(fault)
+    # The list has one path on each line, and comments after " #".
+    written = str(path).encode(errors="ignore").decode()
+    if [bank.path_of_line(line) for line in written.splitlines()] != [str(path)]:
+        raise UsageError(
+            f"expected a path that fits on a line of {bank.config_file()}, found {str(path)!r}",
+            hint="move the bank to a path of plain text without line breaks and ' #'",
+        )
+    count = len(BankFiles(path).specs_by_id())
+    with _user_list() as lines:
+        already = path in map(_resolve, _entries(lines))
+        if not already:
+            lines.append(str(path))
+    if not count:
+        context.warn(
+            f"{path}: there is no question in it yet",
+            f"drill --bank {shlex.quote(str(path))} bank new ID writes one",
+        )
+    name = _bank_names(bank.bank_places())[path]
+    if output.emit_json(
+        json, bank=path, name=name, questions=count, already=already, list=bank.config_file()
+    ):
         return
-    state = "is in use already" if added.already else "is in use from now on"
-    output.write(f"{added.name}  {added.bank}")
-    output.write(f"{format_count(added.questions, 'question')}; it {state}")
+    state = "is in use already" if already else "is in use from now on"
+    output.write(f"{name}  {path}")
+    output.write(f"{format_count(count, 'question')}; it {state}")
 
 
 def remove(
     ctx: typer.Context, path: Annotated[str, argument("PATH")], json: JsonOption = False
 ) -> None:
     """Stop using a bank; nothing is deleted."""
-    removed = remove_bank(command_context(ctx), path)
+    # `path` may also be the name that `bank list` shows.
+    with _user_list() as lines:
+        bank_names = _bank_names(bank.bank_places())
+        entries: dict[str, list[str]] = {}  # by each path or name of a bank
+        for entry in _entries(lines):
+            bank_path = _resolve(entry)
+            name_if_gone = "" if bank_path.name in bank_names.values() else bank_path.name
+            for word in {entry, str(bank_path), bank_names.get(bank_path, name_if_gone)}:
+                entries.setdefault(word, []).append(entry)
+        typed_path = _resolve(path, command_context(ctx).current_folder())
+        removed = entries.get(path) or entries.get(str(typed_path))
+        if not removed:
+            hint = "drill bank list shows those in use, and where they come from"
+            if near := closest_word(path, entries):
+                hint = f"did you mean {entries[near][0]}?"
+            raise UsageError(
+                f"expected a bank of the list {bank.config_file()}, found {path}", hint=hint
+            )
+        lines[:] = [line for line in lines if bank.path_of_line(line) not in removed]
     if not output.emit_json(json, removed=removed, list=bank.config_file()):
         output.write(f"{removed[0]} is no longer in use; it is left where it is")
 
@@ -199,17 +183,9 @@ def list_(ctx: typer.Context, json: JsonOption = False) -> int:
     else:
         width = max(len(row.name) for row in rows)
         for row in rows:
-            _write_bank(row, width)
+            origin = f"from {row.origin}" if row.origin else "comes with the program"
+            state = row.fault or f"{format_count(row.questions, 'question')}, {origin}"
+            output.write(f"{row.name:<{width}}  {row.path}")
+            for line in filter(None, [state, row.hint]):
+                output.write(f"{'':<{width}}  {line}")
     return entrypoint.EXIT_BANK_FAULT if has_fault else 0
-
-
-def _write_bank(row: BankInUse, width: int) -> None:
-    """Write a bank on several lines, with its name in a column of this width."""
-    state = row.fault
-    if not state:
-        origin = f"from {row.origin}" if row.origin else "comes with the program"
-        state = f"{format_count(row.questions, 'question')}, {origin}"
-    name = row.name
-    for line in filter(None, [row.path, state, row.hint]):
-        output.write(f"{name:<{width}}  {line}")
-        name = ""

@@ -10,11 +10,11 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from textwrap import indent
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import typer
 
@@ -40,68 +40,6 @@ _PROMPT_OF_FIRST_PART = (
 _PROMPT_OF_LATER_PART = (
     "TODO What the interviewer asks next, in a sentence: an edge, then what it costs."
 )
-
-
-class NewQuestion(NamedTuple):
-    """Result of `drill bank new`."""
-
-    bank: Path  # for `--bank`
-    written: list[Path]  # the spec first
-    todo: list[str]  # places marked TODO, as file:line
-
-
-def create_question(
-    ctx: Context,
-    question_id: str,
-    *,
-    one_file: bool = False,
-    parts: int | None = None,
-    form: str = "fix",
-) -> NewQuestion:
-    """Write a new question in a form, or as a skeleton of several parts.
-
-    Without `--bank` the current folder is the bank; with `one_file`, the spec alone can be the
-    bank.  The programs of a text form are in its spec.
-    """
-    from grader.bank.loading import todo_places
-    from grader.grading.kinds.schema import question_schema
-
-    if not is_id(question_id):
-        raise UsageError(
-            "expected an id of lower-case words joined by hyphens, at most"
-            f" {MAX_ID_LENGTH} characters, found {question_id!r}",
-            hint=f"drill bank new {nearest_id(question_id) or 'my-norm'}{ctx.bank_option}",
-        )
-    root = (ctx.current_folder() / (ctx.bank or Path()).expanduser()).resolve()
-    spec_path = root / "questions" / f"{question_id}.yaml"
-    template, sources = _read_template(parts, form, one_file=one_file)
-    folder = root / "drills" / question_id
-    bank = root
-    if one_file and ctx.bank is None and not spec_path.parent.is_dir():
-        bank = spec_path = root / spec_path.name
-    schema = root / _SCHEMA_FILE
-    schema_in_docs = root / "docs" / _SCHEMA_FILE  # in a checkout of the program
-    if bank == root and schema_in_docs.is_file():
-        schema = schema_in_docs
-    marks = {
-        "@SCHEMA@": os.path.relpath(schema, spec_path.parent).replace(os.sep, "/"),
-        "@TITLE@": question_id.replace("-", " ").capitalize(),
-        "@TRACK@": question_id.partition("-")[0],
-        "@ID@": question_id,
-    }
-    texts = {spec_path: _replace_marks(template, marks)}
-    for name, code in sources.items():
-        texts[folder / name] = code
-    _write(ctx, spec_path, folder if sources else None, texts)
-    written = list(texts)
-    todo = []
-    for path in written:
-        todo += todo_places(ctx.short_path(path), path.read_bytes())
-    with suppress(UsageError):  # the schema is for editors only, and may be there already
-        if files.create(schema, question_schema().encode()):
-            written.append(schema)
-    _warn_of_same_id(ctx, question_id, bank)
-    return NewQuestion(bank, written, todo)
 
 
 def _warn_of_same_id(ctx: Context, question_id: str, bank: Path) -> None:
@@ -161,43 +99,40 @@ def _parts_template(count: int) -> str:
         )
 
     def repeat(block: re.Match[str]) -> str:
-        return "".join(
-            _replace_marks(block[1], _part_marks(part, count)) for part in range(1, count + 1)
-        )
+        texts = []
+        points, remainder = divmod(100, count)  # the first part has the remainder as well
+        for part in range(1, count + 1):
+            marks = {
+                "@P@": str(part),
+                "@POINTS@": str(points if part > 1 else points + remainder),
+                "@FACTOR@": str(part + 1),
+                "@PROMPT@": _PROMPT_OF_LATER_PART if part > 1 else _PROMPT_OF_FIRST_PART,
+            }
+            texts.append(_replace_marks(block[1], marks))
+        return "".join(texts)
 
     text = _read_text("parts.yaml").replace("@N@", str(count))
     return re.sub(r"@EACH@\n(.*?)@END@\n", repeat, text, flags=re.DOTALL)
 
 
-def _part_marks(part: int, count: int) -> dict[str, str]:
-    """Return the marks of one part; the first part has the points that cannot be shared out."""
-    points, remainder = divmod(100, count)
-    prompt = _PROMPT_OF_LATER_PART
-    if part == 1:
-        points += remainder
-        prompt = _PROMPT_OF_FIRST_PART
-    return {
-        "@P@": str(part),
-        "@POINTS@": str(points),
-        "@FACTOR@": str(part + 1),
-        "@PROMPT@": prompt,
-    }
-
-
-def _write(ctx: Context, spec_path: Path, folder: Path | None, texts: Mapping[Path, str]) -> None:
-    """Write all files or none; the spec, which is the first text, last."""
-    for path in filter(None, (spec_path, spec_path.with_suffix(".yml"), folder)):
-        if os.path.lexists(path):
+def _write(
+    ctx: Context, spec_path: Path, spec: str, folder: Path, programs: Mapping[str, str]
+) -> list[Path]:
+    """Write all files or none, the spec last, and return their paths, the spec first."""
+    for path in (spec_path, spec_path.with_suffix(".yml"), folder):
+        if os.path.lexists(path) and (programs or path != folder):
             raise UsageError(
                 f"{ctx.short_path(path)} is there already, and nothing is ever written over it",
                 hint="choose another id, or move it away",
             )
+    texts = {folder / name: code for name, code in programs.items()} | {spec_path: spec}
     with ExitStack() as undo:
-        if folder:
+        if programs:
             undo.callback(shutil.rmtree, folder, ignore_errors=True)
-        for path in reversed(list(texts)):
-            files.create(path, texts[path].encode(), _ELSEWHERE)
+        for path, text in texts.items():
+            files.create(path, text.encode(), _ELSEWHERE)
         undo.pop_all()
+    return [spec_path, *list(texts)[:-1]]
 
 
 def new(
@@ -211,20 +146,67 @@ def new(
     json: JsonOption = False,
 ) -> None:
     """Write a question that passes its audit, to begin from."""
+    from grader.bank.loading import todo_places
+    from grader.grading.kinds.schema import question_schema
+
     context = command_context(ctx)
-    created = create_question(context, question, one_file=one_file, parts=parts, form=form)
-    if output.emit_json(json, question=question, spec=created.written[0], **created._asdict()):
-        return
-    lines = [context.short_path(path) for path in created.written]
+    _check_id(context, question)
+    # Without `--bank`, the current folder is the bank, or the spec alone if it is one file.
+    root = (context.current_folder() / (context.bank or Path()).expanduser()).resolve()
+    spec_path = root / "questions" / f"{question}.yaml"
+    template, programs = _read_template(parts, form, one_file=one_file)
+    bank = root
+    if one_file and context.bank is None and not spec_path.parent.is_dir():
+        bank = spec_path = root / spec_path.name
+    schema_path = root / _SCHEMA_FILE
+    schema_in_docs = root / "docs" / _SCHEMA_FILE  # in a checkout of the program
+    if bank == root and schema_in_docs.is_file():
+        schema_path = schema_in_docs
+    marks = {
+        "@SCHEMA@": os.path.relpath(schema_path, spec_path.parent).replace(os.sep, "/"),
+        "@TITLE@": question.replace("-", " ").capitalize(),
+        "@TRACK@": question.partition("-")[0],
+        "@ID@": question,
+    }
+    spec = _replace_marks(template, marks)
+    written = _write(context, spec_path, spec, root / "drills" / question, programs)
+    todo: list[str] = []
+    for path in written:
+        todo += todo_places(context.short_path(path), path.read_bytes())
+    with suppress(UsageError):  # the schema is for editors only, and may be there already
+        if files.create(schema_path, question_schema().encode()):
+            written.append(schema_path)
+    _warn_of_same_id(context, question, bank)
+    if not output.emit_json(
+        json, question=question, spec=spec_path, bank=bank, written=written, todo=todo
+    ):
+        _show_written(context, question, bank, written, todo)
+
+
+def _check_id(context: Context, question_id: str) -> None:
+    """Raise UsageError if a text is not a valid ID of a question."""
+    if not is_id(question_id):
+        raise UsageError(
+            "expected an id of lower-case words joined by hyphens, at most"
+            f" {MAX_ID_LENGTH} characters, found {question_id!r}",
+            hint=f"drill bank new {nearest_id(question_id) or 'my-norm'}{context.bank_option}",
+        )
+
+
+def _show_written(
+    context: Context, question_id: str, bank: Path, written: Sequence[Path], todo: Sequence[str]
+) -> None:
+    """Show the files of a new question, and the commands that follow."""
+    lines = [context.short_path(path) for path in written]
     lines += ["", "next:"]
-    if created.todo:
-        places = format_count(len(created.todo), "place")
+    if todo:
+        places = format_count(len(todo), "place")
         lines.append(f"  fill in the {places} marked TODO; the audit counts what is left")
-    bank = shlex.quote(context.short_path(created.bank))
+    bank_path = shlex.quote(context.short_path(bank))
     lines += [
-        f"  drill --bank {bank} bank audit {question}",
-        f"  drill --bank {bank} start {question}",
-        f"  drill bank add {bank}",
+        f"  drill --bank {bank_path} bank audit {question_id}",
+        f"  drill --bank {bank_path} start {question_id}",
+        f"  drill bank add {bank_path}",
     ]
     output.write("\n".join(lines))
 

@@ -30,10 +30,8 @@ from grader.reports import text_layout
 
 if TYPE_CHECKING:
     from grader.cases.recipe import CaseRecipe
-    from grader.model.question import Question
     from grader.model.spec import Check
     from grader.reports.case_script import CaseScript
-    from grader.sandbox.messages import Inputs
 
 CASES_FOLDER = "cases"
 MAX_SCRIPT_LINES = 16  # on the page; the file has them all
@@ -47,7 +45,6 @@ def _read_cases(
     Each case comes with these checks.  UsageError if no script can call the submission, or if the
     open interview is blind.
     """
-    from grader import forms
     from grader.commands import open_interview
     from grader.grading.case_inputs import checks_using_case
     from grader.grading.evaluation import cases_and_draws
@@ -56,7 +53,7 @@ def _read_cases(
     question = drill.question
     if open_interview.is_blind(ctx, question):
         raise UsageError("a case says what is right, and the interview that is open is blind")
-    form = forms.form_of(question.spec)
+    form = drill.form
     if form.is_text or form.runs_in_two_processes:  # its cases must not be known
         why = "your answers are text"
         if form.runs_in_two_processes:
@@ -110,6 +107,8 @@ def write_case(
     the first check that has it.  Default for `seed`: that of the last try, or else 0.  BankError
     if the inputs cannot be drawn.
     """
+    from grader.grading.bank_errors import BankProgramError
+    from grader.grading.case_inputs import case_inputs
     from grader.reports.case_script import write_script
 
     drill, cases, last_try = _read_cases(ctx, question_id)
@@ -120,30 +119,30 @@ def write_case(
         seed = (last_try and last_try.attempt.seed) or 0
     failed_checks = [check for check in checks if last_try and (name, check.id) in last_try.failing]
     run = run or [*failed_checks, *checks][0].run
-    inputs = _draw_inputs(question, name, run, seed)
+    try:
+        inputs = case_inputs(question, name, run, seed)
+    except BankProgramError as fault:
+        raise BankError(str(fault)) from None
     is_drawn = any(case_input.is_drawn for case_input in recipe.inputs.values())
     seed_option = f" --seed {seed}" if is_drawn else ""
     about = f": {recipe.about}" if recipe.about else ""
     remark = f"drill case {name}{drill.drill_argument}{seed_option}{about}"
     script = write_script(question, run, inputs, _results(run, failed_checks, checks), remark)
     path, copy = _save_script(ctx, drill, name, script)
-    return (
-        drill,
-        script,
-        {
-            "question": question.id,
-            "case": name,
-            "about": recipe.about,
-            "checks": [check.id for check in checks],
-            "run": run,
-            "other_runs": [other for other in _runs(checks) if other != run],
-            "seed": seed,
-            "drawn": is_drawn,
-            "script": script.text,
-            "path": path,
-            "kept": copy,
-        },
-    )
+    document = {
+        "question": question.id,
+        "case": name,
+        "about": recipe.about,
+        "checks": [check.id for check in checks],
+        "run": run,
+        "other_runs": [other for other in _runs(checks) if other != run],
+        "seed": seed,
+        "drawn": is_drawn,
+        "script": script.text,
+        "path": path,
+        "kept": copy,
+    }
+    return drill, script, document
 
 
 def _find_case(
@@ -163,17 +162,6 @@ def _find_case(
         choices = ", ".join(runs)
         raise UsageError(f"--run: expected a run of the case {name} ({choices}), found {run}")
     return cases[name]
-
-
-def _draw_inputs(question: Question, case: str, run: str, seed: int) -> Inputs:
-    """Return the inputs of a run on a case; BankError if they cannot be drawn."""
-    from grader.grading.bank_errors import BankProgramError
-    from grader.grading.case_inputs import case_inputs
-
-    try:
-        return case_inputs(question, case, run, seed)
-    except BankProgramError as fault:
-        raise BankError(str(fault)) from None
 
 
 def _runs(checks: list[Check]) -> list[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -76,8 +76,11 @@ def _debrief_question(
     """Return the debrief of a question that was asked until a minute of the interview."""
     rows = ctx.store.read(lambda db: interviews.events_during(db, interview, asked.id), empty=[])
     grades = _Grades(interview, asked)
-    grades.add_all(rows)
-    grades.close_ideas(until)
+    versions = {row.attempt: row.sha256 for row in rows if row.what == "begun"}
+    for row in rows:
+        if row.what == "graded" and row.attempt in versions and row.parts != NO_TRY_MARK:
+            grades.add(row, versions[row.attempt])
+    grades.update_ideas({}, until)  # the question was left
     parts = grades.part_times(asked.minutes, until)
     review = ""
     follow_ups: tuple[str, ...] = ()
@@ -138,21 +141,13 @@ class _Grades:
         # The most parts that passed, and the first file that passed them.
         self._best: tuple[int, str | None] = (self._first_part - 1, None)
         self._shown_since: dict[str, float] = {}  # by idea: the minute
-        self._passed = set(range(1, self._first_part))
         self._tries: Counter[int] = Counter()
         self.ideas: dict[str, IdeaDuration] = {}
         self.never_failed: dict[str, bool] = {}  # by check
         self.last_fault: str | None = ""
 
-    def add_all(self, rows: list[Event]) -> None:
-        """Add the grades among some events; grades that are no tries do not count."""
-        versions = {row.attempt: row.sha256 for row in rows if row.what == "begun"}
-        for row in rows:
-            is_grade = row.what == "graded" and row.attempt in versions
-            if is_grade and row.parts != NO_TRY_MARK:
-                self._add(row, versions[row.attempt])
-
-    def _add(self, row: Event, version: str | None) -> None:
+    def add(self, row: Event, version: str | None) -> None:
+        """Add the grade of a version of the file."""
         import json
 
         minute = self._interview.minute_of(row.at)
@@ -167,7 +162,6 @@ class _Grades:
             self._best = (highest_passed, version)
         if is_new_try:
             self._tries[part] += 1
-        self._passed |= set(range(self._first_part, highest_passed + 1))
         if not self._interview.blind:
             for passed_part in range(part, highest_passed + 1):
                 self._begun.setdefault(passed_part + 1, minute)
@@ -184,36 +178,33 @@ class _Grades:
         if is_new_try:
             for check in checks:
                 if check["verdict"] != "skipped":
-                    name = check["id"]
-                    self.never_failed[name] = (
-                        self.never_failed.get(name, True) and name not in failed
-                    )
+                    self.never_failed.setdefault(check["id"], True)
+            self.never_failed |= dict.fromkeys(failed, False)
         feedback = {}
         if not is_same:
             faults = [f"{name}: {message}" for name, message in failed.items()]
             self.last_fault = faults[0] if faults else report.get("message")
-            feedback = _idea_feedback(report, failed.keys())
-        self._update_ideas(feedback, minute, is_new_try=is_new_try)
+            feedback = {
+                idea["id"]: idea["feedback"]
+                for idea in report.get("misconceptions", ())
+                if failed and (not idea["checks"] or failed.keys() & set(idea["checks"]))
+            }
+        self.update_ideas(feedback, minute, is_new_try=is_new_try)
 
-    def _update_ideas(self, feedback: dict[str, str], minute: float, *, is_new_try: bool) -> None:
-        """Update the durations of ideas after a grade that shows these ideas."""
+    def update_ideas(
+        self, feedback: Mapping[str, str], minute: float, *, is_new_try: bool = False
+    ) -> None:
+        """Update the durations of ideas: from this minute on, exactly these ideas are shown."""
         from grader.reports.sentences import first_sentences  # loads pydantic
 
         for name in self._shown_since.keys() - feedback.keys():
-            self._add_time(name, minute - self._shown_since.pop(name))
+            idea = self.ideas[name]
+            minutes = max(minute - self._shown_since.pop(name), 0.0)
+            self.ideas[name] = idea._replace(minutes=idea.minutes + minutes)
         for name, text in feedback.items():
             self._shown_since.setdefault(name, minute)
             idea = self.ideas.get(name, IdeaDuration(name, 0.0, 0, first_sentences(text, 1)[0]))
             self.ideas[name] = idea._replace(tries=max(idea.tries + is_new_try, 1))
-
-    def close_ideas(self, until: float) -> None:
-        """Add the time until the question was left to the ideas that the last grade shows."""
-        for name, since in self._shown_since.items():
-            self._add_time(name, max(until - since, 0.0))
-
-    def _add_time(self, name: str, minutes: float) -> None:
-        idea = self.ideas[name]
-        self.ideas[name] = idea._replace(minutes=idea.minutes + minutes)
 
     def part_times(self, planned_minutes: tuple[int, ...], until: float) -> tuple[PartTime, ...]:
         """Return the time and the tries of each part, if the question was left at a minute."""
@@ -227,23 +218,12 @@ class _Grades:
                 PartTime(
                     number=number,
                     planned=planned,
-                    passed=number in self._passed,
+                    passed=number <= self._best[0],
                     minutes=minutes,
                     tries=self._tries[number],
                 )
             )
         return tuple(times)
-
-
-def _idea_feedback(report: dict[str, Any], failed_checks: Collection[str]) -> dict[str, str]:
-    """Return the feedback of the ideas that a failing report shows, by name."""
-    if not failed_checks:
-        return {}
-    return {
-        idea["id"]: idea["feedback"]
-        for idea in report.get("misconceptions", ())
-        if not idea["checks"] or set(idea["checks"]) & set(failed_checks)
-    }
 
 
 def debrief(

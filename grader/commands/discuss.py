@@ -70,14 +70,12 @@ def open_discussion(
     """
     import json
 
-    from grader import forms
-
     drill = resolve_drill(ctx, question_id)
     question = drill.question
     spec = question.spec
     question_progress = ctx.progress(question)
     parts = len(spec.parts)
-    is_failed_prediction = forms.form_of(spec).allows_one_try and question_progress.tries > 0
+    is_failed_prediction = drill.form.allows_one_try and question_progress.tries > 0
     if question_progress.given_up or is_failed_prediction:
         open_parts = question_progress.count_parts_asked(parts)
     else:
@@ -150,8 +148,8 @@ def judge_and_record(
         "number": state.number,
         "kind": state.follow_up.kind,
         "idea": idea_name or None,
-        "ticked": None if ticks is None else sum(ticks),
-        "of": None if ticks is None else len(ticks),
+        "ticked": ticks and sum(ticks),
+        "of": ticks and len(ticks),
         "text": text[:MAX_ANSWER_LENGTH],
     }
     ctx.record_event(
@@ -181,19 +179,18 @@ def discuss(
     if part is not None:
         command = f"{command} --part {part}"
     can_ask = not json and not isinstance(output.style, output.Recording)
-    if answer is None:
-        name = discussion.resolved_drill.question.id
-        rows = [_state_to_json(state) for state in states]
-        if output.emit_json(json, question=name, follow_ups=rows):
+    name = discussion.resolved_drill.question.id
+    if answer is not None:
+        if not can_ask or ticked is not None:
+            _answer_without_dialog(context, discussion, answer, ticked, json=json)
             return
-    if answer is not None and (not can_ask or ticked is not None):
-        _answer_without_dialog(context, discussion, answer, ticked, json=json)
-    elif answer is not None:
         state = states[0]
         output.show_page([*page.question_blocks(state.follow_up, f"part {state.part}:")])
         with suppress(EOFError):
             _judge_and_show(context, discussion, state, answer)
         output.write_next_steps(command)
+    elif output.emit_json(json, question=name, follow_ups=[*map(_state_to_json, states)]):
+        return
     elif all_ or not can_ask:
         blocks: list[Block] = []
         for state in sorted(states, key=lambda state: (state.part, state.number)):
@@ -214,7 +211,7 @@ def _answer_without_dialog(
     state = discussion.askable_follow_ups[0]
     ticks = []
     if ticked:
-        numbers = [number.strip() for number in ticked.split(",")]
+        numbers = {number.strip() for number in ticked.split(",")}
         ticks = [str(number) in numbers for number, _ in enumerate(state.points, 1)]
     result = judge_and_record(context, discussion, state, text, ticks or None)
     document = _state_to_json(state) | result._asdict()

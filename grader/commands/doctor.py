@@ -14,7 +14,7 @@ import typer
 
 from grader import bank
 from grader.commands import output
-from grader.commands.bank_list import list_banks
+from grader.commands.bank_list import BankInUse, list_banks
 from grader.commands.context import INSTALL_TORCH, Context, available_cores, torch_installed
 from grader.commands.options import JsonOption, command_context, flag
 from grader.model.errors import DrillError
@@ -45,15 +45,9 @@ class MachineFinding(NamedTuple):
     state: str = ""  # MISSING or WEAK
 
 
-def examine_machine(ctx: Context) -> list[MachineFinding]:
-    """Return the state of everything that a grade needs, missing and weak things first."""
-    findings = [*_versions(), _isolation(), _records(ctx), *_banks(ctx)]
-    return sorted(findings, key=lambda finding: _STATES.index(finding.state))
-
-
-def readiness_text(ctx: Context, findings: Sequence[MachineFinding]) -> str:
-    """Return what the machine can grade: "Ready for 4 numpy questions and 1 torch question."."""
-    usable = [Path(row.path) for row in list_banks(ctx) if not row.fault]
+def _readiness_text(banks: Sequence[BankInUse], findings: Sequence[MachineFinding]) -> str:
+    """Return a sentence such as "Ready for 4 numpy questions and 1 torch question."."""
+    usable = [Path(row.path) for row in banks if not row.fault]
     headers = bank.headers(usable) if usable else []
     missing = {finding.name for finding in findings if finding.state == "MISSING"}
     if "isolation" in missing:
@@ -145,9 +139,8 @@ def _records(ctx: Context) -> MachineFinding:
     return MachineFinding("kept in", f"{folder}: {format_count(grades, 'grade')}")
 
 
-def _banks(ctx: Context) -> Iterator[MachineFinding]:
+def _banks(rows: Sequence[BankInUse]) -> Iterator[MachineFinding]:
     """Yield the usable banks, then each bank that cannot be used."""
-    rows = list_banks(ctx)
     usable = [row for row in rows if not row.fault]
     if usable:
         names = ", ".join(row.name for row in usable)
@@ -171,9 +164,11 @@ def doctor(
     context = command_context(ctx)
     with output.show_status() as doing:
         doing("loading torch, starting a worker")
-        findings = examine_machine(context)
+        banks = list_banks(context)
+        findings = [*_versions(), _isolation(), _records(context), *_banks(banks)]
+    findings.sort(key=lambda finding: _STATES.index(finding.state))
     status = max(finding.status for finding in findings)
-    ready = readiness_text(context, findings)
+    ready = _readiness_text(banks, findings)
     wall_rows = [row for finding in findings for row in finding.rows]
     if json:
         documents = [finding._asdict() | {"ok": finding.status == 0} for finding in findings]

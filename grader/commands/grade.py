@@ -235,8 +235,6 @@ def _why_not_counted(target: GradeTarget, file: Path | None, tries: int) -> tupl
 
     It counts if the file is the submission of a folder that this person has started.
     """
-    from grader import forms
-
     drill, path, _ = target
     if file or drill.workspace is None:
         return ()
@@ -248,7 +246,7 @@ def _why_not_counted(target: GradeTarget, file: Path | None, tries: int) -> tupl
             "You did not start this folder; the grade is not counted as an attempt.",
             f"If it is yours, {command} in it makes it count.",
         )
-    if forms.form_of(drill.question.spec).allows_one_try and tries:
+    if drill.form.allows_one_try and tries:
         return (f"Only your first prediction is scored; this grade of {path.name} does not count.",)
     return None
 
@@ -265,13 +263,12 @@ def _confirm_prediction(
 
     Raise it as well if another file is graded before: that would show what is right.
     """
-    from grader import forms
     from grader.forms.number_forms import prediction_as_read
     from grader.grading.submission import submission_program
 
     drill, path, repeat_arguments = target
     question = drill.question
-    if question_progress.tries or not forms.form_of(question.spec).allows_one_try:
+    if question_progress.tries or not drill.form.allows_one_try:
         return
     if not (counts or question_progress.given_up):
         name = f"{drill.typed_name}{drill.bank_option}"
@@ -298,7 +295,13 @@ def _finish_attempt(ctx: Context, attempt: _Attempt, report: Report) -> GradeRes
 
     question = attempt.target.resolved_drill.question
     parts = len(question.spec.parts)
-    report, unchanged_since = _compare_with_passed_file(attempt, report)
+    before = attempt.progress_before
+    unchanged_since = 0
+    is_starter = question.is_starter(attempt.submission)
+    if attempt.passed_file and report.unchanged and not is_starter:
+        if report.parts_passed == before.parts:
+            unchanged_since = before.parts
+        report = replace(report, unchanged=False)
     if attempt.id is not None:
         _record_report(ctx, attempt, report, unchanged_since)
     time_text = _interview_time_left(ctx, attempt, report)
@@ -309,7 +312,6 @@ def _finish_attempt(ctx: Context, attempt: _Attempt, report: Report) -> GradeRes
     if is_new_part:
         write_question(ctx, attempt.target.path.parent, question, next_part)
     hints = [len(part.hints) for part in question.spec.parts[:next_part]]
-    before = attempt.progress_before
     now = ctx.progress(question)
     return GradeResult(
         report=report,
@@ -329,16 +331,6 @@ def _finish_attempt(ctx: Context, attempt: _Attempt, report: Report) -> GradeRes
         and open_interview.unclosed_interview(ctx) is not None,
         interview=ctx.interview(),
     )
-
-
-def _compare_with_passed_file(attempt: _Attempt, report: Report) -> tuple[Report, int]:
-    """Return the report, and the part that this code passed before if it has not changed since."""
-    is_starter = attempt.target.resolved_drill.question.is_starter(attempt.submission)
-    if not (attempt.passed_file and report.unchanged) or is_starter:
-        return report, 0
-    parts = attempt.progress_before.parts
-    unchanged_since = parts if report.parts_passed == parts else 0
-    return replace(report, unchanged=False), unchanged_since
 
 
 def _record_report(ctx: Context, attempt: _Attempt, report: Report, unchanged_since: int) -> None:
@@ -377,11 +369,9 @@ def _interview_time_left(ctx: Context, attempt: _Attempt, report: Report) -> str
         return ""
     time_text = interview.time_left_text(ctx.now())
     if interview.blind:
-        from grader import forms
         from grader.reports.sentences import file_problem
 
-        is_text = forms.form_of(drill.question.spec).is_text
-        state = file_problem(report) or ("It can be read." if is_text else "It loads.")
+        state = file_problem(report) or ("It can be read." if drill.form.is_text else "It loads.")
         raise SealedError(
             f"{path.name} is received. {state}", "You will see the verdict in the debrief."
         )
@@ -395,10 +385,23 @@ def resolve_target(
     soon: Callable[[Path, str], None] = lambda *_: None,
     seed: int | None = None,
 ) -> GradeTarget:
-    """Return the drill and the file to grade."""
+    """Return the drill and the file to grade.
+
+    With `file` it is that file, for the question that is named or that the file's folder is of.
+    """
     folder = ctx.current_folder()
     if file:
-        return _resolve_file(ctx, target, file, soon, seed)
+        path = folder / file.expanduser()
+        around = enclosing_workspace(path.parent)
+        if around and around.question == (target or around.question).rpartition("/")[2]:
+            seed = around.seed  # its QUESTION.md shows these numbers
+        own_folder = around.folder if around and not target else None
+        drill = resolve_drill(ctx, target, folder=own_folder, soon=soon, seed=seed)
+        arguments = f" {target}" if target else ""
+        arguments += f" --file {shlex.quote(str(file))}"
+        if drill.question.spec.given and seed is not None:
+            arguments += f" --seed {seed}"
+        return GradeTarget(drill, path, f"{arguments}{ctx.bank_option}")
     if target is not None and _is_path(ctx, target):
         path = folder / Path(target).expanduser()
         if not os.path.lexists(path):
@@ -411,27 +414,6 @@ def resolve_target(
         )
     drill = resolve_drill(ctx, target, soon=soon)
     return GradeTarget(drill, drill.require_workspace().submission, drill.drill_argument)
-
-
-def _resolve_file(
-    ctx: Context,
-    target: str | None,
-    file: Path,
-    soon: Callable[[Path, str], None],
-    seed: int | None,
-) -> GradeTarget:
-    """Return the target of `--file`: any file, for the question that is named or is around it."""
-    path = ctx.current_folder() / file.expanduser()
-    around = enclosing_workspace(path.parent)
-    if around and around.question == (target or around.question).rpartition("/")[2]:
-        seed = around.seed  # its QUESTION.md shows these numbers
-    folder = around.folder if around and not target else None
-    drill = resolve_drill(ctx, target, folder=folder, soon=soon, seed=seed)
-    arguments = f" {target}" if target else ""
-    arguments += f" --file {shlex.quote(str(file))}"
-    if drill.question.spec.given and seed is not None:
-        arguments += f" --seed {seed}"
-    return GradeTarget(drill, path, f"{arguments}{ctx.bank_option}")
 
 
 def _is_path(ctx: Context, target: str) -> bool:
@@ -484,13 +466,12 @@ def grade(
     json: JsonOption = False,
 ) -> int:
     """Grade your file. Exit status: 0 pass, 1 fail."""
+    from grader.sandbox import config
+
     entrypoint.end_by_signals()
     context = command_context(ctx)
     require_page_path(html)
-    if device != "auto":
-        from grader.sandbox import config
-
-        config.choose_device(device)
+    config.choose_device(device)
     ask = partial(_confirm_answers, yes=yes, is_dialog=not json and output.is_dialog())
     try:
         with output.show_status() as show_step:
@@ -507,7 +488,9 @@ def grade(
         _show_sealed(context, sealed, html, json=json)
         return 0
     if json:
-        _write_report(graded.report)
+        from grader.reports.json import dumps
+
+        output.write(dumps(graded.report))
     if html or not json:
         page_context = grade_context(graded, context.now(), full=full, explain=explain)
         _show_grade(graded, page_context, html, json=json)
@@ -536,12 +519,6 @@ def _show_sealed(context: Context, sealed: SealedError, html: Path | None, *, js
     output.write_lines(text_layout.wrap_words(text, output.text_width()))
 
 
-def _write_report(report: Report) -> None:
-    from grader.reports.json import dumps
-
-    output.write(dumps(report))
-
-
 def _show_grade(
     graded: GradeResult, page_context: GradeContext, html: Path | None, *, json: bool
 ) -> None:
@@ -551,7 +528,7 @@ def _show_grade(
     blocks = grade_page(graded.report, page_context)
     if not json:
         output.show_page(blocks, rows=page_context.rows)
-    if html:
+    if html is not None:
         from grader.bank.bank_files import write_atomically
         from grader.reports.html import standalone_page
 
@@ -574,8 +551,11 @@ def grade_context(
     news: tuple[str, ...] = ()
     if graded.is_after_interview:
         news = ("The interview is over, and its debrief is there.",)
+    file = os.path.relpath(graded.path)
+    if file.startswith(os.path.join("..", "..")):  # not in or next to the current folder
+        file = str(graded.path)
     return GradeContext(
-        file=_path_from_here(graded.path),
+        file=file,
         tries=graded.tries,
         time=_time_text(graded, now),
         full_command=f"drill grade{graded.repeat_arguments} --full",
@@ -598,12 +578,6 @@ def _needs_edit(report: Report) -> bool:
     """Return True if a file cannot be judged as it is: it raises, or lacks a function."""
     was_tried = any(check.failing for check in report.checks if not check.stretch)
     return report.verdict == "error" and bool(report.message) and not was_tried
-
-
-def _path_from_here(path: Path) -> str:
-    """Return a path relative to the current folder if the file is in or next to that folder."""
-    relative = os.path.relpath(path)
-    return str(path) if relative.startswith(os.path.join("..", "..")) else relative
 
 
 def _time_text(graded: GradeResult, now: str) -> str:
@@ -676,11 +650,8 @@ def _steps_after_failure(graded: GradeResult, grade_again: str, *, explained: bo
 
 def _case_commands(graded: GradeResult) -> list[str]:
     """Return the command that writes the first failing case, if it can be written."""
-    from grader import forms
-
     drill = graded.resolved_drill
-    form = forms.form_of(drill.question.spec)
-    if form.is_text or form.runs_in_two_processes:
+    if drill.form.is_text or drill.form.runs_in_two_processes:
         return []
     for check in graded.report.checks:
         if check.stretch or not check.failing:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from grader.commands import output
-from grader.commands.history import HistoryRow, checked_attempts
+from grader.commands.history import checked_attempts
 from grader.commands.options import JsonOption, SomeId, command_context, option
 from grader.commands.workspaces import ResolvedDrill, resolve_drill
 from grader.model.errors import UsageError
@@ -28,8 +28,6 @@ class HintResult(NamedTuple):
     part: int
     all: bool = False  # whether every hint had been shown before
     counted: bool = True  # False: it is not recorded, and the next needs its number
-    is_finished: bool = False  # whether the solution is shown without giving up
-    last: HistoryRow | None = None  # the last try, if no hint is left
 
 
 def next_hint(ctx: Context, question_id: str | None, *, number: int | None = None) -> HintResult:
@@ -49,19 +47,12 @@ def next_hint(ctx: Context, question_id: str | None, *, number: int | None = Non
     shown_before = max(question_progress.highest_hint - earlier_hints, 0)
     number = number or shown_before + 1
     left = max(len(hints) - number, 0)
-    is_finished = question_progress.is_finished or question_progress.given_up
-    last = None
-    if not (left or is_finished):
-        rows = checked_attempts(ctx, drill.typed_name, question_progress)
-        last = rows[-1] if rows else None
     result = HintResult(
         resolved_drill=drill,
         shown=tuple(enumerate(hints, 1)),
         left=left,
         total=len(hints),
         part=len(earlier_parts) + 1,
-        is_finished=is_finished,
-        last=last,
     )
     if number > len(hints):
         return result._replace(all=True)
@@ -81,7 +72,8 @@ def hint(
     """Show one more hint."""
     from grader.reports.blocks import from_markdown
 
-    result = next_hint(command_context(ctx), question, number=number)
+    context = command_context(ctx)
+    result = next_hint(context, question, number=number)
     drill = result.resolved_drill
     hints = [{"number": hint_number, "text": text} for hint_number, text in result.shown]
     if output.emit_json(json, question=drill.question.id, hints=hints, left=result.left):
@@ -102,30 +94,30 @@ def hint(
             after=format_count(result.left, "more hint"),
         )
     else:
-        _show_end_of_hints(result)
+        _show_end_of_hints(context, result)
 
 
-def _show_end_of_hints(result: HintResult) -> None:
+def _show_end_of_hints(context: Context, result: HintResult) -> None:
     """Show the steps that are left after the last hint."""
-    from grader import forms
     from grader.reports.blocks import Paragraph
 
     drill = result.resolved_drill
-    case = result.last.case if result.last else ""
-    clause = result.last.clause if result.last else ""
-    form = forms.form_of(drill.question.spec)
-    steps = []
-    advice = []
-    if case and not (form.is_text or form.runs_in_two_processes):
-        steps.append(f"drill case {shlex.quote(case)}{drill.drill_argument}")
-        advice.append("run the smallest case that fails")
-    if clause:
-        advice.append(f"read clause {clause} of the contract again")
+    question_progress = context.progress(drill.question)
+    solution = f"drill solution{drill.drill_argument}"
     text = "these were all the hints" if result.all else "that was the last hint"
-    if result.is_finished:
-        steps.append(f"drill solution{drill.drill_argument}")
+    steps = []
+    if question_progress.is_finished or question_progress.given_up:
+        steps.append(solution)
     else:
-        text += f". Before you give up, {join_words([*advice, 'sleep on it'])}."
-        steps.append(f"drill solution{drill.drill_argument} --give-up")
+        advice = ["sleep on it"]
+        rows = checked_attempts(context, drill.typed_name, question_progress)
+        if rows and rows[-1].clause:
+            advice.insert(0, f"read clause {rows[-1].clause} of the contract again")
+        is_callable = not (drill.form.is_text or drill.form.runs_in_two_processes)
+        if rows and rows[-1].case and is_callable:
+            steps.append(f"drill case {shlex.quote(rows[-1].case)}{drill.drill_argument}")
+            advice.insert(0, "run the smallest case that fails")
+        text += f". Before you give up, {join_words(advice)}."
+        steps.append(f"{solution} --give-up")
     output.show_page([Paragraph(text)])
     output.write_next_steps(*steps)

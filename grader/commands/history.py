@@ -35,10 +35,7 @@ class HistoryRow(NamedTuple):
     """An attempt, with facts from its report and the records."""
 
     attempt: Attempt
-    sitting: int = 1
-    hints: int = 0  # shown before it in its sitting
-    given_up: bool = False  # whether the solution was shown before it in its sitting
-    tries: int = 0  # number of this try in its sitting; 0: it is no try
+    mark: AttemptMark
     part: int = 0  # the first part that did not pass, or the last part; 0: unknown
     of: int = 0  # parts of the question
     on: bool = False  # it passed all parts that were asked then; failures are in later parts
@@ -66,43 +63,31 @@ class HistoryRow(NamedTuple):
         """The verdict on the parts that were asked then, in words."""
         if not self.on and self.attempt.state != "pass":
             return self.attempt.state
-        return "pass after giving up" if self.given_up else "pass"
+        return "pass after giving up" if self.mark.given_up else "pass"
 
-    def is_same_result(self, before: HistoryRow) -> bool:
-        """Return True if this row differs from an earlier one only in its time."""
-        return self._result() == before._result()
-
-    def _result(self) -> tuple[str | int, ...]:
-        attempt = self.attempt
-        return (
-            self.verdict,
-            self.part,
-            self.idea_or_failure,
-            attempt.question,
-            attempt.kind,
-            self.hints,
-        )
+    @property
+    def result(self) -> tuple[str | int, ...]:
+        """The facts of the row that a list shows, without its time."""
+        facts = (self.verdict, self.part, self.idea_or_failure, self.mark.hints)
+        return (*facts, self.attempt.question, self.attempt.kind)
 
 
 def list_history(
-    ctx: Context, question_id: str | None = None, *, most: int | None = None, report: str = "report"
-) -> tuple[tuple[HistoryRow, ...], int]:
+    ctx: Context, question_id: str | None = None, *, most: int = -1, report: str = "report"
+) -> tuple[list[HistoryRow], int]:
     """Return the `most` latest versions, the latest last, and the number of earlier ones.
 
     `report` is an SQL expression for the report of an attempt, such as `events.BRIEF_REPORT_SQL`.
     """
-    name = question_id
-    bank_filter: dict[str, str] = {}
+    which = {"question": question_id}
     if question_id is not None and "/" in question_id:
         bank_path, name = bank.find_question(ctx.banks(), question_id)
-        bank_filter = {"bank": str(bank_path)}
+        which = {"question": name, "bank": str(bank_path)}
 
     def load(db: sqlite3.Connection) -> tuple[tuple[Attempt, ...], int, progress.ProgressEvents]:
-        attempts = events.load_attempts(
-            db, most=most or -1, report=report, question=name, **bank_filter
-        )
-        count = events.count_attempts(db, question=name, **bank_filter)
-        return attempts, count - len(attempts), progress.progress_events(db, name)
+        attempts = events.load_attempts(db, most=most, report=report, **which)
+        earlier = events.count_attempts(db, **which) - len(attempts)
+        return attempts, earlier, progress.progress_events(db, which["question"])
 
     # A fault of the records is an error here, because the records are the result.
     attempts, earlier, recorded = ctx.store.read(load, empty=((), 0, {}))
@@ -118,7 +103,7 @@ def list_history(
         mark = marks.get(attempt.id) or last_marks.get(attempt.question, AttemptMark())
         last_marks[attempt.question] = mark._replace(tries=0)
         rows.append(_row(attempt, mark))
-    return tuple(rows), earlier
+    return rows, earlier
 
 
 def checked_attempts(
@@ -146,7 +131,6 @@ def _row(attempt: Attempt, mark: AttemptMark) -> HistoryRow:
     parts = len((attempt.parts or "").split())
     went_on = attempt.kind == "grade" and parts_passed > mark.parts
     report = json.loads(attempt.report or "{}")
-    is_starter = report.get("unchanged", False)
     checks = report.get("checks", [])
     failed_checks = [
         check
@@ -154,44 +138,33 @@ def _row(attempt: Attempt, mark: AttemptMark) -> HistoryRow:
         if check["verdict"] not in NON_FAILING_VERDICTS and not check.get("stretch")
     ]
     failed = failed_checks[0]["id"] if failed_checks else ""
-    if report.get("message"):
-        failed = _failure_before_checks(attempt, report)
-    facts: dict[str, Any] = {}
-    # In a try that went on to a new part, only checks of the new part fail.  They were not asked.
-    if not went_on:
-        facts["failing"] = frozenset(
-            (case, check["id"]) for check in checks for case in check.get("failing") or ()
-        )
-        if failed_checks:
-            cases = failed_checks[0].get("failing") or [""]
-            clauses = failed_checks[0].get("clauses") or [{"number": ""}]
-            facts["case"] = cases[0]
-            facts["clause"] = str(clauses[0]["number"])
-        if not is_starter:  # no page names an idea of the starter
-            ideas = [idea["id"] for idea in report.get("misconceptions") or []]
-            facts["ideas"] = tuple(ideas[:1])
-    return HistoryRow(
-        attempt=attempt,
-        sitting=mark.sitting,
-        hints=mark.hints,
-        given_up=mark.given_up,
-        tries=mark.tries,
+    if report.get("message"):  # no check ran
+        failed = escape_line(report["message"])
+        raised = report.get("raised")
+        is_unparsable = raised and raised["type"] != UNREADABLE_TYPE
+        if is_unparsable and attempt.parts == progress.NO_TRY_MARK:
+            failed = "a syntax error"
+    row = HistoryRow(
+        attempt,
+        mark,
         part=parts_passed if went_on else min(parts_passed + 1, parts),
         of=parts,
         on=went_on,
         failed=failed,
-        unchanged=is_starter,
+        unchanged=report.get("unchanged", False),
         passed_before=attempt.parts == progress.UNCHANGED_MARK,
-        **facts,
     )
-
-
-def _failure_before_checks(attempt: Attempt, report: dict[str, Any]) -> str:
-    """Return why no check ran: "a syntax error", or the message of the report."""
-    raised = report.get("raised") or {"type": UNREADABLE_TYPE}
-    if attempt.parts == progress.NO_TRY_MARK and raised["type"] != UNREADABLE_TYPE:
-        return "a syntax error"
-    return escape_line(report["message"])
+    if went_on:  # only checks of a new part fail, and that part was not asked
+        return row
+    if failed_checks:
+        cases = failed_checks[0].get("failing") or [""]
+        clauses = failed_checks[0].get("clauses") or [{"number": ""}]
+        row = row._replace(case=cases[0], clause=str(clauses[0]["number"]))
+    if not row.unchanged:  # no page names an idea of the starter
+        ideas = [idea["id"] for idea in report.get("misconceptions") or []]
+        row = row._replace(ideas=tuple(ideas[:1]))
+    failing = {(case, check["id"]) for check in checks for case in check.get("failing") or ()}
+    return row._replace(failing=frozenset(failing))
 
 
 def restore_version(
@@ -243,8 +216,7 @@ def list_(
 ) -> None:
     """List what was graded or kept, the latest last (the default)."""
     context = command_context(ctx)
-    most = None if all_ or json else MAX_ROWS
-    rows, earlier = list_history(context, question, most=most)
+    rows, earlier = list_history(context, question, most=-1 if all_ or json else MAX_ROWS)
     if json:
         output.write_json(attempts=[_row_to_json(row) for row in rows])
         return
@@ -252,7 +224,7 @@ def list_(
         of_question = f" of {question}" if question else ""
         output.write(f"no version{of_question} yet; drill grade keeps one")
         return
-    shown = list(rows) if all_ else _changed_rows(rows)
+    shown = rows if all_ else _changed_rows(rows)
     first_column = 2 if question else 1  # the number, and a question that is the same in all rows
     head, *table = [(cells[0], *cells[first_column:]) for cells in (_HEAD, *map(_cells, shown))]
     output.write_table(head, table, long=_IDEA_OR_FAILURE, spare=("hints", "when", "part"))
@@ -273,21 +245,19 @@ def list_(
 
 def _row_to_json(row: HistoryRow) -> dict[str, Any]:
     """Return a version as JSON; its number is called `attempt`."""
-    document = row.attempt._asdict() | row._asdict()
-    document["parts"] = (document["parts"] or "").split()
-    number = document.pop("id")
-    for key in ("attempt", "failing", "report"):
+    parts = (row.attempt.parts or "").split()
+    document = row.attempt._asdict() | row.mark._asdict() | row._asdict() | {"parts": parts}
+    for key in ("attempt", "mark", "failing", "report"):
         del document[key]
-    return {"attempt": number, **document}
+    return {"attempt": document.pop("id"), **document}
 
 
-def _changed_rows(rows: tuple[HistoryRow, ...]) -> list[HistoryRow]:
+def _changed_rows(rows: list[HistoryRow]) -> list[HistoryRow]:
     """Return the first and the last row, and those whose result differs from the row before."""
-    shown = list(rows[:1])
-    for before, row in pairwise(rows):
-        if row is rows[-1] or not row.is_same_result(before):
-            shown.append(row)
-    return shown
+    changed = [
+        row for before, row in pairwise(rows) if row is rows[-1] or row.result != before.result
+    ]
+    return [*rows[:1], *changed]
 
 
 def _cells(row: HistoryRow) -> tuple[str, ...]:
@@ -302,11 +272,11 @@ def _cells(row: HistoryRow) -> tuple[str, ...]:
         str(attempt.id),
         attempt.question,
         _local_time(attempt.created_at),
-        str(row.tries or ""),
+        str(row.mark.tries or ""),
         f"{row.part} of {row.of}" if row.of > 1 else "",
         verdict,
         row.idea_or_failure,
-        str(row.hints or ""),
+        str(row.mark.hints or ""),
     )
 
 

@@ -31,7 +31,16 @@ from grader.commands.open_interview import (
     time_left_text,
     unclosed_interview,
 )
-from grader.commands.options import JsonOption, argument, flag, ids, option, tracks
+from grader.commands.options import (
+    JsonOption,
+    LevelOption,
+    RoleOption,
+    TrackOption,
+    argument,
+    flag,
+    ids,
+    option,
+)
 from grader.commands.workspaces import (
     ResolvedDrill,
     enclosing_workspace,
@@ -78,7 +87,11 @@ def begin_interview(
     around = enclosing_workspace(ctx.current_folder())
     folder = (around.folder.parent if around else ctx.current_folder()) / candidate
     seed = len(ctx.store.read(interviews.all_interviews, empty=[]))
-    headers = headers or _choose_questions(_startable_questions(ctx, folder, fit, seed), minutes)
+    if not headers:
+        startable = _startable_questions(ctx, folder, fit, seed)
+        # If none fits, the shortest of those whose first part fits.
+        partly = [s.header for s in startable if s.header.minutes <= minutes * s.header.parts]
+        headers = _fill(startable, minutes) or sorted(partly, key=_by_minutes)[:1]
     if not headers:
         raise UsageError(
             f"no question of that kind fits {minutes} minutes and is not begun",
@@ -121,16 +134,6 @@ def _startable_questions(
             startable.append(status)
     Random(seed).shuffle(startable)
     return startable
-
-
-def _choose_questions(startable: Sequence[QuestionStatus], minutes: int) -> list[Header]:
-    """Return questions that fill the time, or else the shortest that is asked in part."""
-    chosen = _fill(startable, minutes)
-    if chosen:
-        return chosen
-    headers = [status.header for status in startable]
-    partly = [header for header in headers if header.minutes <= minutes * header.parts]
-    return sorted(partly, key=_by_minutes)[:1]
 
 
 def _fill(startable: Sequence[QuestionStatus], minutes: int) -> list[Header]:
@@ -185,7 +188,7 @@ def _start(ctx: Context, planned: InterviewQuestion, folder: Path) -> Question:
 
     is_finished = ctx.progress(ctx.load(planned.called)).is_finished
     start = start_again if is_finished else start_drill
-    return start(ctx, planned.called, parent=folder)[0]
+    return start(ctx, planned.called, parent=folder).question
 
 
 def current_drill(ctx: Context, interview: Interview) -> ResolvedDrill | None:
@@ -269,12 +272,6 @@ def record_mark(ctx: Context, text: str, question_id: str | None = None, part: i
     return f"part {part} of {name}" if part else name
 
 
-def record_decision(ctx: Context, text: str) -> None:
-    """Record the decision on the candidate of the latest interview."""
-    _latest(ctx)
-    record_interview_event(ctx, "decided", detail=text)
-
-
 def _latest(ctx: Context) -> Interview:
     """Return the latest interview, open or not; UsageError if there is none."""
     interview = ctx.store.read(interviews.latest_interview, empty=None)
@@ -290,11 +287,9 @@ def begin(
         argument("ID...", "Questions (default: some that fill the time).", autocompletion=ids),
     ] = None,
     minutes: Annotated[int | None, option("MIN", "Length (default 45).", min=5, max=480)] = None,
-    track: Annotated[
-        str | None, option("TRACK", "Only questions of this track.", autocompletion=tracks)
-    ] = None,
-    role: Annotated[str | None, option("ROLE", "Questions that this role is asked.")] = None,
-    level: Annotated[str | None, option("LEVEL", "Only questions of this level.")] = None,
+    track: TrackOption = None,
+    role: RoleOption = None,
+    level: LevelOption = None,
     blind: Annotated[bool, flag("--blind", "No verdict before the end.")] = False,
     candidate: CandidateOption = "",
     json: JsonOption = False,
@@ -305,9 +300,6 @@ def begin(
     if questions and any(fit):
         raise UsageError("expected questions by ID, or --track, --role or --level; found both")
     interview = unclosed_interview(context)
-    if interview and not time_left_text(context):
-        show_debrief(make_debrief(context), context, json=json)
-        return
     if interview is None:
         interview = begin_interview(
             context,
@@ -317,9 +309,12 @@ def begin(
             blind=blind,
             candidate=candidate,
         )
+    elif not (left := interview.time_left_text(context.now())):
+        show_debrief(make_debrief(context), context, json=json)
+        return
     elif questions or minutes or any(fit) or blind:
         raise UsageError(
-            f"an interview is open, {time_left_text(context)}, and continues as it began",
+            f"an interview is open, {left}, and continues as it began",
             hint=f"Next: {context.interview('end')}",
         )
     _ask(ctx, context, interview, current_drill(context, interview), json=json)
@@ -380,7 +375,9 @@ def decide(
     json: JsonOption = False,
 ) -> None:
     """Record a decision on the last interview, open or not."""
-    record_decision(candidate_context(ctx, candidate), text)
+    context = candidate_context(ctx, candidate)
+    _latest(context)
+    record_interview_event(context, "decided", detail=text)
     if not output.emit_json(json, decision=text):
         output.write("the decision is recorded, and the debrief shows it")
 
@@ -424,7 +421,12 @@ def _ask(
     elif not left:
         show_debrief(make_debrief(context), context, json=False)
     elif drill is None:
-        _show_end_of_questions(context, interview, left)
+        command = context.interview("end")
+        text = f"That was the last question; {left}."
+        if step := next_step(context, interview):
+            text = f"{text} You can {_step_text(step)}, or end it: {command}."
+            command = context.interview("next")
+        output.write_next_steps(command, after=text)
     elif can_redraw():
         output.write_next_steps(
             context.interview(),
@@ -502,16 +504,6 @@ def _write_state_as_json(interview: Interview, drill: ResolvedDrill | None, left
         part=drill and interview.asked[-1].part,
         submission=drill and drill.require_workspace().submission,
     )
-
-
-def _show_end_of_questions(context: Context, interview: Interview, left: str) -> None:
-    """Offer another question if one fits the time, or else to end the interview."""
-    command = context.interview("end")
-    text = f"That was the last question; {left}."
-    if step := next_step(context, interview):
-        text = f"{text} You can {_step_text(step)}, or end it: {command}."
-        command = context.interview("next")
-    output.write_next_steps(command, after=text)
 
 
 def _step_text(step: NextStep | None) -> str:

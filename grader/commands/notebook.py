@@ -37,8 +37,7 @@ from grader.reports.blocks import (
     render_markdown,
     render_terminal,
 )
-from grader.reports.grade import GradeContext, derivation_blocks
-from grader.reports.grade import grade_page as grade_page
+from grader.reports.grade import GradeContext, derivation_blocks, grade_page
 from grader.reports.json import without_expected_values
 from grader.reports.question import question_blocks
 from grader.reports.question import question_page as part_page
@@ -273,19 +272,10 @@ class _Sources:
 
 def _read_source(function: Any) -> str:  # noqa: ANN401 - or a class
     """Return the source of a function or class, of a cell too; raise OSError or TypeError."""
-    try:
+    with suppress(OSError, TypeError):
         return inspect.getsource(function)
-    except (OSError, TypeError):
-        source = _class_source(function) if isinstance(function, type) else ""
-        if not source:
-            raise
-        return source
-
-
-def _class_source(cls: type) -> str:
-    """Return the source of a class of a cell, found by its methods; empty if there is none."""
-    class_line = re.compile(rf"class {cls.__name__}\b")
-    for member in vars(cls).values():
+    class_line = re.compile(rf"class {function.__name__}\b")
+    for member in vars(function).values():
         code = getattr(inspect.unwrap(member), "__code__", None)
         lines = linecache.getlines(code.co_filename) if code else []
         for number, line in enumerate(lines):
@@ -294,4 +284,4 @@ def _class_source(cls: type) -> str:
                 while first and lines[first - 1].startswith("@"):
                     first -= 1
                 return "".join(inspect.getblock(lines[first:]))
-    return ""
+    raise OSError

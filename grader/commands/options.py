@@ -159,4 +159,7 @@ Jobs = Annotated[
     int | None, option("N", "Processes at once; as many as cores if not given.", min=1)
 ]
 Seed = Annotated[int | None, option("N", "Seed of the inputs and numbers.", min=0, max=MAX_SEED)]
+TrackOption = Annotated[str | None, option("TRACK", "Only this track.", autocompletion=tracks)]
+LevelOption = Annotated[str | None, option("LEVEL", "Only this level.")]
+RoleOption = Annotated[str | None, option("ROLE", "Only what this role is asked.")]
 JsonOption = Annotated[bool, flag("--json", "Print one JSON document.")]

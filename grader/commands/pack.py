@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -58,7 +59,11 @@ def write_pack(
             )
     out = ctx.current_folder() / out.expanduser()
     is_zip = out.suffix.lower() == ".zip"
-    if os.path.lexists(out) and (is_zip or not _is_empty_folder(out)):
+    is_taken = os.path.lexists(out)
+    if not is_zip:
+        with suppress(OSError):  # there is no folder, or it cannot be read
+            is_taken = any(out.iterdir())
+    if is_taken:
         raise UsageError(f"{out}: it is there already", hint=_ELSEWHERE)
     content: dict[str, bytes] = {}
     for question in questions:
@@ -73,13 +78,6 @@ def write_pack(
         for path, data in content.items():
             files.create(out / path, data, _ELSEWHERE)
     return Pack(out, tuple(names), tuple(content))
-
-
-def _is_empty_folder(path: Path) -> bool:
-    try:
-        return not any(path.iterdir())
-    except OSError:  # it is no folder, or cannot be read
-        return False
 
 
 def _question_files(question: Question, parts: int) -> dict[str, bytes]:

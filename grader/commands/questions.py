@@ -19,7 +19,16 @@ import typer
 from grader import bank
 from grader.commands import output, schedule
 from grader.commands.context import Context, torch_installed
-from grader.commands.options import JsonOption, argument, command_context, flag, option, tracks
+from grader.commands.options import (
+    JsonOption,
+    LevelOption,
+    RoleOption,
+    TrackOption,
+    argument,
+    command_context,
+    flag,
+    option,
+)
 from grader.commands.workspaces import read_workspace
 from grader.model.errors import DrillError, UsageError, did_you_mean
 from grader.model.number_format import format_count
@@ -55,13 +64,6 @@ class QuestionStatus(NamedTuple):
         if self.question_progress.is_finished:
             return "due" if self.is_due else "later"
         return "new" if self.question_progress.state == "new" else "unfinished"
-
-    @property
-    def is_undone(self) -> bool:
-        """True if the question is not passed; a prediction is done with its first grade."""
-        if self.header.form == "predict" and self.question_progress.rated_moments:
-            return False
-        return not self.question_progress.passed
 
 
 class QuestionFilter(NamedTuple):
@@ -138,16 +140,21 @@ class _Ranking:
         """Find the last question, the one that it prepares, and those that are not done."""
         self.recent_ids = ctx.read(progress.recent_questions, ())
         self.torch_installed = torch_installed()
-        self.undone = {(row.header.bank, row.header.id) for row in rows if row.is_undone}
-        self.last = self._last_question(rows)
-        self.prepared_id = _prepared_question(self.last)
-
-    def _last_question(self, rows: Sequence[QuestionStatus]) -> QuestionStatus | None:
-        for question_id in self.recent_ids:
-            for row in rows:
-                if row.header.id == question_id:
-                    return row
-        return None
+        self.undone = set()
+        for row in rows:
+            is_done = row.question_progress.passed
+            if row.header.form == "predict":  # done with its first grade
+                is_done |= bool(row.question_progress.rated_moments)
+            if not is_done:
+                self.undone.add((row.header.bank, row.header.id))
+        by_id = {row.header.id: row for row in reversed(rows)}
+        self.last = next((by_id[name] for name in self.recent_ids if name in by_id), None)
+        self.prepared_id = ""
+        last = self.last
+        if last and last.header.form == "predict" and last.question_progress.is_finished:
+            with suppress(DrillError):  # it cannot be read any more
+                question = bank.load_question([last.header.bank], last.header.id)
+                self.prepared_id = question.spec.then or ""
 
     def undone_prerequisites(self, header: Header) -> list[str]:
         """Return the prerequisites of a question that are not done."""
@@ -224,15 +231,6 @@ def suggest_question(ctx: Context) -> tuple[QuestionStatus, str, Path | None] | 
     return best, reason, _last_folder(ctx, header)
 
 
-def _prepared_question(last: QuestionStatus | None) -> str:
-    """Return the ID of the question that the last one prepares, if that was a prediction."""
-    if last is None or last.header.form != "predict" or not last.question_progress.is_finished:
-        return ""
-    with suppress(DrillError):  # it cannot be read any more
-        return bank.load_question([last.header.bank], last.header.id).spec.then or ""
-    return ""
-
-
 def _last_folder(ctx: Context, header: Header) -> Path | None:
     """Return the folder in which a question was started last; None if it is gone."""
     for start in ctx.starts:
@@ -244,37 +242,35 @@ def _last_folder(ctx: Context, header: Header) -> Path | None:
     return None
 
 
-def _reason_for_unfinished(ctx: Context, row: QuestionStatus) -> str:
-    """Return which part is asked, the tries at it, and the last idea that was shown."""
-    question_progress = row.question_progress
-    parts = row.header.parts
-    begun = "begun again" if question_progress.passed else "begun"
-    reason = f"{begun}: {_tries_text(ctx, row.header, question_progress)}"
+def _reason_for_unfinished(ctx: Context, status: QuestionStatus) -> str:
+    """Return which part is asked, how often it was tried, and the last idea that was shown."""
+    from grader.commands.history import checked_attempts  # a list does not need it
+
+    question_progress = status.question_progress
+    rows = checked_attempts(ctx, status.header.called, question_progress)
+    while any(row.on for row in rows):  # drop the parts before
+        rows.pop(0)
+    tries = {row.attempt.sha256 for row in rows if row.attempt.is_try and row.attempt.verdict}
+    text = "no try at it yet"
+    if tries:
+        text = format_count(len(tries), "try", "tries")
+        if rows[-1].ideas:
+            text += f"; last idea {rows[-1].ideas[0]}"
+    elif rows and rows[-1].unchanged:
+        text = "only the starter was graded"
+    reason = f"{'begun again' if question_progress.passed else 'begun'}: {text}"
+    parts = status.header.parts
     if parts > 1:
         reason = f"part {question_progress.count_parts_asked(parts)} of {parts}, {reason}"
     return reason
 
 
-def _tries_text(ctx: Context, header: Header, question_progress: QuestionProgress) -> str:
-    """Return how often the part that is asked now was tried, and the last idea that was shown."""
-    from grader.commands.history import checked_attempts  # a list does not need it
-
-    rows = checked_attempts(ctx, header.called, question_progress)
-    while any(row.on for row in rows):  # drop the parts before
-        rows.pop(0)
-    tries = {row.attempt.sha256 for row in rows if row.attempt.is_try and row.attempt.verdict}
-    if not tries:
-        return "only the starter was graded" if rows and rows[-1].unchanged else "no try at it yet"
-    idea = f"; last idea {rows[-1].ideas[0]}" if rows[-1].ideas else ""
-    return format_count(len(tries), "try", "tries") + idea
-
-
 def list_(
     ctx: typer.Context,
     text: Annotated[str, argument("TEXT", "Only IDs, titles and tracks with this text.")] = "",
-    track: Annotated[str | None, option("TRACK", "Only this track.", autocompletion=tracks)] = None,
-    level: Annotated[str | None, option("LEVEL", "Only this level.")] = None,
-    role: Annotated[str | None, option("ROLE", "Only what this role is asked.")] = None,
+    track: TrackOption = None,
+    level: LevelOption = None,
+    role: RoleOption = None,
     form: Annotated[
         str | None, option("FORM", "Only this form: fix, estimate, predict, derive, review, ...")
     ] = None,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,25 +13,9 @@ from grader.commands.workspaces import ResolvedDrill, resolve_drill
 from grader.model.errors import UsageError
 from grader.records import progress
 
-if TYPE_CHECKING:
-    from grader.grading.submission import ExperimentResult
 
-
-def run_drill_script(
-    ctx: Context,
-    question_id: str | None,
-    *,
-    seed: int = 0,
-    on_start: Callable[[int, int], None] = lambda *_: None,
-) -> tuple[ResolvedDrill, int, int, ExperimentResult]:
-    """Run the script in a drill's folder once, out of a budget that the records keep.
-
-    Return the drill, the number of runs used, the budget, and the result.  `on_start` is called
-    when the run has started, with its number and the budget.
-    """
-    from grader.grading.submission import run_experiment
-
-    drill = resolve_drill(ctx, question_id)
+def _runs_used(ctx: Context, drill: ResolvedDrill) -> tuple[int, int]:
+    """Return how many runs of a question are used, and its budget; UsageError if none is left."""
     question = drill.question
     experiments = question.spec.experiments
     next_step = f"Next: drill grade{drill.drill_argument}"
@@ -42,7 +25,7 @@ def run_drill_script(
             hint=next_step,
         )
     require_torch(question)
-    path = drill.require_workspace().submission
+    drill.require_workspace()
     used = ctx.read(lambda db: progress.runs_used(db, question.id, str(question.bank)), 0)
     budget = experiments.budget
     if used >= budget:
@@ -51,14 +34,7 @@ def run_drill_script(
             " and a reset puts the starter back and begins anew",
             hint=f"{next_step}   drill reset{drill.drill_argument}",
         )
-    script = files.read_submission(path)
-
-    def record_start() -> None:
-        ctx.record_event(ctx.new_event("run", question, seed=seed))
-        on_start(used + 1, budget)
-
-    result = run_experiment(question, script, seed=seed, filename=path.name, begin=record_start)
-    return drill, used + result.started, budget, result
+    return used, budget
 
 
 def run(
@@ -68,22 +44,28 @@ def run(
     json: JsonOption = False,
 ) -> int:
     """Run the script of a diagnosis; uses one of your runs."""
-    state = "no run was begun"
-
-    def on_start(number: int, budget: int) -> None:
-        nonlocal state
-        state = f"run {number} of {budget} was stopped, and counts"
-
-    try:
-        drill, used, budget, result = run_drill_script(
-            command_context(ctx), question, seed=seed, on_start=on_start
-        )
-    except KeyboardInterrupt:
-        output.info(f"drill: {state}")
-        raise
+    from grader.grading.submission import run_experiment
     from grader.reports.grade import run_page
     from grader.reports.json import run_to_json
 
+    context = command_context(ctx)
+    drill = resolve_drill(context, question)
+    used, budget = _runs_used(context, drill)
+    path = drill.require_workspace().submission
+    script = files.read_submission(path)
+    state = "no run was begun"
+
+    def begin() -> None:
+        nonlocal state
+        context.record_event(context.new_event("run", drill.question, seed=seed))
+        state = f"run {used + 1} of {budget} was stopped, and counts"
+
+    try:
+        result = run_experiment(drill.question, script, seed=seed, filename=path.name, begin=begin)
+    except KeyboardInterrupt:
+        output.info(f"drill: {state}")
+        raise
+    used += result.started
     is_written = output.emit_json(
         json,
         question=drill.question.id,
@@ -94,10 +76,9 @@ def run(
         **run_to_json(result),
     )
     if not is_written:
-        file = drill.require_workspace().file
-        page = run_page(result, f"run {used} of {budget}, seed {seed}", filename=file)
-        output.show_page(page)
         left = budget - used
+        page = run_page(result, f"run {used} of {budget}, seed {seed}", filename=path.name)
+        output.show_page(page)
         steps = [f"drill grade{drill.drill_argument}"]
         if left:
             steps.insert(0, f"drill run{drill.drill_argument}")

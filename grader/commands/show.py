@@ -16,8 +16,7 @@ from grader.model.errors import BankError
 if TYPE_CHECKING:
     from grader.explain.session import GradingSession
     from grader.model.question import Question
-    from grader.model.report import CheckResult
-    from grader.model.spec import Check, Part
+    from grader.model.spec import Part
     from grader.reports.interviewer import IdeaEvidence
 
 
@@ -46,6 +45,8 @@ def collect_evidence(question: Question) -> list[IdeaEvidence]:
 
 def _evidence_of_part(session: GradingSession, part: Part) -> list[IdeaEvidence]:
     """Return the ideas that the checks of a part should stop, each once."""
+    from grader.grading.case_by_case import SubmissionStopped
+    from grader.grading.kinds import registry
     from grader.reports.interviewer import IdeaEvidence, smallest_case_text, wrong_result_text
     from grader.reports.sentences import smallest_case
 
@@ -54,7 +55,14 @@ def _evidence_of_part(session: GradingSession, part: Part) -> list[IdeaEvidence]
         for name, idea in session.question.ideas.items():
             if check.id not in idea.killed_by or name in evidence:
                 continue
-            result = _check_idea(session, check, name)
+            programs = [session.question.reference, session.question.variants[name][0]]
+            evaluation = session.evaluate_bank_program(
+                name, programs, 0, called=f"the misconception {name}"
+            )
+            try:
+                result = registry.kind_named(check.kind).run_check(evaluation, check)
+            except SubmissionStopped as stop:
+                result = stop.result
             case_text = smallest_case_text(session.question, result)
             evidence[name] = IdeaEvidence(
                 name,
@@ -65,21 +73,6 @@ def _evidence_of_part(session: GradingSession, part: Part) -> list[IdeaEvidence]
                 wrong_result_text(result),
             )
     return list(evidence.values())
-
-
-def _check_idea(session: GradingSession, check: Check, name: str) -> CheckResult:
-    """Return the result of a check on the first program of an idea."""
-    from grader.grading.case_by_case import SubmissionStopped
-    from grader.grading.kinds import registry
-
-    programs = [session.question.reference, session.question.variants[name][0]]
-    evaluation = session.evaluate_bank_program(
-        name, programs, 0, called=f"the misconception {name}"
-    )
-    try:
-        return registry.kind_named(check.kind).run_check(evaluation, check)
-    except SubmissionStopped as stop:
-        return stop.result
 
 
 def question_to_json(question: Question, asked: int) -> dict[str, Any]:

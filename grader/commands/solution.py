@@ -50,7 +50,7 @@ def show_solution(
     ctx: Context, question_id: str | None, *, give_up: bool = False, seed: int | None = None
 ) -> SolutionResult:
     """Return the solution for a person who passed or gives up; otherwise raise UsageError."""
-    from grader import bank, forms
+    from grader import bank
     from grader.bank import starter_repair
 
     drill = resolve_drill(ctx, question_id, seed=seed)
@@ -66,18 +66,21 @@ def show_solution(
             hint=f"Next: drill hint{drill.drill_argument}   {command} --give-up",
         )
     ctx.record_event(ctx.new_event("solution", question))
-    is_text = forms.form_of(question.spec).is_text
+    is_text = drill.form.is_text
     right_file = _right_file(question, is_text=is_text)
     changes = starter_repair.repair_changes(question)
     asked = question_progress.count_parts_asked(len(question.spec.parts))
-    asked_changes = []
-    for change in changes:
-        if change.part <= asked:
-            why = tuple(sentence for sentence in change.why if sentence[0] <= asked)
-            asked_changes.append(replace(change, why=why))
-    full = right_file
-    if not is_text:
-        full = question.without_leading_blank_lines(question.reference)
+    asked_changes = [
+        replace(change, why=tuple(sentence for sentence in change.why if sentence[0] <= asked))
+        for change in changes
+        if change.part <= asked
+    ]
+    full = right_file if is_text else question.without_leading_blank_lines(question.reference)
+    own_diff = None
+    if drill.workspace:
+        with suppress(UsageError):  # the file was removed
+            own_file = files.read_submission(drill.workspace.submission)
+            own_diff = diff_code(own_file, question.without_leading_blank_lines(right_file))
     return SolutionResult(
         resolved_drill=drill,
         passed=question_progress.passed,
@@ -90,7 +93,7 @@ def show_solution(
             for header in bank.headers([question.bank])
             if question.id in header.prerequisites or header.id == question.spec.then
         ),
-        own_diff=_own_diff(drill, right_file),
+        own_diff=own_diff,
     )
 
 
@@ -107,15 +110,6 @@ def _right_file(question: Question, *, is_text: bool) -> bytes:
             if part == len(question.spec.parts):
                 return question.accepted[name]
     return question.reference
-
-
-def _own_diff(drill: ResolvedDrill, right_file: bytes) -> tuple[DiffLine, ...] | None:
-    """Return the changes from the person's file to a right one; None if there is no file."""
-    if drill.workspace:
-        with suppress(UsageError):  # the file was removed
-            own_file = files.read_submission(drill.workspace.submission)
-            return diff_code(own_file, drill.question.without_leading_blank_lines(right_file))
-    return None
 
 
 def diff_code(before: bytes, after: bytes) -> tuple[DiffLine, ...]:
@@ -164,22 +158,27 @@ def solution(
     result = show_solution(command_context(ctx), question, give_up=give_up, seed=seed)
     if output.emit_json(json, **_solution_to_json(result)):
         return
-    spec = result.resolved_drill.question.spec
+    drill = result.resolved_drill
+    spec = drill.question.spec
     lines: list[text_layout.Line]
     if full:
         lines = [*result.full.rstrip("\n").split("\n")]
     elif mine:
-        lines = _comparison_lines(result)
+        title = "no file of yours"
+        if result.own_diff is not None:
+            title = "yours is a right file, comments aside"
+        if result.own_diff:
+            title = "yours (-) and a right file (+)"
+        lines = [f"{drill.question.id}: {title}", *diff_lines(result.own_diff or ())]
     else:
         lines = [*_lesson(result), *_change_lines(result), *_titled_list("Sources", spec.sources)]
     output.write_lines(lines, paged=True)
-    argument = result.resolved_drill.drill_argument
-    command = f"drill solution{argument}"
+    command = f"drill solution{drill.drill_argument}"
     steps = []
-    if spec.follow_ups and not (mine or full):
-        steps.append(f"drill discuss{argument}")
     if mine or full:
         steps.append(command)
+    elif spec.follow_ups:
+        steps.append(f"drill discuss{drill.drill_argument}")
     if result.own_diff is not None and not mine:
         steps.append(f"{command} --mine")
     if result.changes and not full:
@@ -214,18 +213,6 @@ def _solution_to_json(result: SolutionResult) -> dict[str, Any]:
         "repair": repair,
         "mine": own_diff,
     }
-
-
-def _comparison_lines(result: SolutionResult) -> list[text_layout.Line]:
-    """Return the changes from the person's file to a right one."""
-    if result.own_diff is None:
-        title = "no file of yours"
-    elif result.own_diff:
-        title = "yours (-) and a right file (+)"
-    else:
-        title = "yours is a right file, comments aside"
-    question = result.resolved_drill.question
-    return [f"{question.id}: {title}", *diff_lines(result.own_diff or ())]
 
 
 def _lesson(result: SolutionResult) -> Iterator[text_layout.Line]:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 class StartResult(NamedTuple):
     """Result of `drill start`."""
 
+    question: Question
     workspace: Workspace
     was_there: bool
     written_files: tuple[str, ...]
@@ -47,7 +48,7 @@ class StartResult(NamedTuple):
 
 def start_drill(
     ctx: Context, question_id: str, *, parent: Path | None = None, seed: int | None = None
-) -> tuple[Question, StartResult]:
+) -> StartResult:
     """Create a folder with the question and the starter; add only what is missing.
 
     The folder is created in `parent`, by default in the current folder.  UsageError if it is
@@ -58,7 +59,12 @@ def start_drill(
 
     question = ctx.load(question_id)
     file = forms.form_of(question.spec).file
-    folder = _folder_to_start(ctx, question, parent)
+    folder = ctx.current_folder() / (parent or Path()).expanduser() / question.id
+    around = enclosing_workspace(ctx.current_folder())
+    if parent is None and around:  # in this drill's folder, or in one next to it
+        folder = around.folder
+        if around.question != question.id:
+            folder = folder.with_name(question.id)
     number_seed = _draw_numbers(ctx, question) if seed is None else seed
     new_workspace = Workspace(question.id, str(question.bank), folder, ctx.now(), file, number_seed)
     old_workspace = check_start(ctx, question_id, question, folder)
@@ -85,18 +91,7 @@ def start_drill(
     if not workspace.was_started(ctx.starts):
         event = ctx.new_event("started", question, path=str(folder))
         ctx.record_event(event._replace(at=workspace.started_at))
-    return question, StartResult(workspace, old_workspace is not None, tuple(written))
-
-
-def _folder_to_start(ctx: Context, question: Question, parent: Path | None) -> Path:
-    """Return the folder of a question: in `parent`, or else this drill's or one next to it."""
-    if parent is None:
-        around = enclosing_workspace(ctx.current_folder())
-        if around and around.question == question.id:
-            return around.folder
-        if around:
-            return around.folder.with_name(question.id)
-    return ctx.current_folder() / (parent or Path()).expanduser() / question.id
+    return StartResult(question, workspace, old_workspace is not None, tuple(written))
 
 
 def check_start(
@@ -150,7 +145,7 @@ def _draw_numbers(ctx: Context, question: Question, *excluded: int) -> int:
 
 def start_again(
     ctx: Context, question_id: str, *, parent: Path | None = None, seed: int | None = None
-) -> tuple[Question, StartResult]:
+) -> StartResult:
     """Begin another sitting of a question: put the starter back, and ask only the first part.
 
     It is started in `parent`, by default where it was started last.  UsageError if no sitting of
@@ -175,13 +170,14 @@ def start_again(
     if drill.workspace and parent is None:
         ctx = replace(ctx, folder=drill.workspace.folder)
         _write_marker(drill.workspace._replace(seed=seed))
-    question, result = start_drill(ctx, question_id, parent=parent, seed=seed)
+    result = start_drill(ctx, question_id, parent=parent, seed=seed)
+    question = result.question
     workspace = result.workspace
     event = ctx.new_event("again", question, path=str(workspace.folder))
     starter = question.without_leading_blank_lines(question.starter)
     copy = files.replace_keeping_copy(ctx, workspace.submission, starter, "again", event)
     write_question(ctx, workspace.folder, question, 1, drill.question)
-    return question, result._replace(copy_of_old=copy)
+    return result._replace(copy_of_old=copy)
 
 
 def _write_marker(workspace: Workspace) -> None:
@@ -252,7 +248,8 @@ def start(
     if edit and json:
         raise UsageError("--edit and --json exclude each other: an editor needs the terminal")
     start_question = start_again if again else start_drill
-    started, result = start_question(context, question, parent=dir_, seed=seed)
+    result = start_question(context, question, parent=dir_, seed=seed)
+    started = result.question
     workspace = result.workspace
     if output.emit_json(
         json,
@@ -265,21 +262,20 @@ def start(
         kept=result.copy_of_old,
     ):
         return
-    _show_started(context, started, result, again=again)
+    _show_started(context, result, again=again)
     if started.spec.needs_torch and not torch_installed():
         output.warn(f"{started.id} needs torch to be graded, which is not installed", INSTALL_TORCH)
     if edit:
         open_editor(workspace.submission)
 
 
-def _show_started(
-    context: Context, question: Question, result: StartResult, *, again: bool
-) -> None:
+def _show_started(context: Context, result: StartResult, *, again: bool) -> None:
     """Show the first page of a question, its files, and the next command."""
     from grader import forms
     from grader.reports.blocks import CodeBlock, Commands
     from grader.reports.question import MIN_ROWS, question_page
 
+    question = result.question
     workspace = result.workspace
     form = forms.form_of(question.spec)
     is_new = workspace.file in result.written_files

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from grader import bank
 from grader.bank.bank_files import read_regular_file
@@ -28,6 +28,9 @@ from grader.model.question import Question
 from grader.records import interviews
 from grader.records.events import to_storable
 from grader.records.progress import Start, is_same_bank
+
+if TYPE_CHECKING:
+    from grader.forms.base import Form
 
 MARKER_FILE = ".drill"
 QUESTION_FILE = "QUESTION.md"
@@ -120,6 +123,13 @@ class ResolvedDrill(NamedTuple):
     typed_name: str  # ID, or BANK/ID
     bank_option: str  # ` --bank PATH` if that was given
     drill_argument: str  # follows `drill hint`: the ID, unless the folder implies it, and the bank
+
+    @property
+    def form(self) -> Form:
+        """The form of the question."""
+        from grader import forms  # reads specs, which other commands do not need
+
+        return forms.form_of(self.question.spec)
 
     def require_workspace(self) -> Workspace:
         """Return the workspace; UsageError if there is none."""

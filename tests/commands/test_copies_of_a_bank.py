@@ -98,7 +98,7 @@ def test_a_clone_and_a_wheel_share_all_records(
     for name in (ID, f"drill/{ID}"):
         rows, _ = history.list_history(ctx, name)
         assert [row.attempt.verdict for row in rows] == ["fail", "fail", "pass"]
-        assert [row.sitting for row in rows] == [1, 1, 1]
+        assert [row.mark.sitting for row in rows] == [1, 1, 1]
     assert history.restore_version(ctx, 2)[1] == ctx.current_folder() / ID / "submission.py"
     assert questions.suggest_question(ctx)[2] in {None, ctx.current_folder() / ID}  # type: ignore[index]
 
@@ -109,7 +109,7 @@ def test_a_folder_of_one_copy_is_accepted_with_another(
     start.start_drill(ctx, ID)
     use(wheel, monkeypatch)
     assert clone.exists()
-    assert start.start_drill(ctx, ID)[1].was_there
+    assert start.start_drill(ctx, ID).was_there
     graded(ctx, "# fail\n")
     with WatchedDrill(ctx, ID) as watched:
         watched.grade_if_changed()

@@ -72,7 +72,7 @@ def ctx(tmp_path: Path, bank: Path, warned: list[str]) -> Context:
 @pytest.fixture
 def file(ctx: Context) -> Path:
     """Start the question; give the file to be edited, which is right."""
-    own = start.start_drill(ctx, NAME)[1].workspace.submission
+    own = start.start_drill(ctx, NAME).workspace.submission
     own.write_bytes(RIGHT)
     return own
 
@@ -87,7 +87,7 @@ def known(ctx: Context, bank: Path | None = None) -> progress.QuestionProgress:
 def test_every_record_says_who_when_which_question_and_which_program(
     ctx: Context, bank: Path
 ) -> None:
-    question, _ = start.start_drill(ctx, NAME)
+    question = start.start_drill(ctx, NAME).question
     grade.grade_file(ctx)
     hint.next_hint(ctx, None)
     solution.show_solution(ctx, None, give_up=True)
@@ -151,7 +151,7 @@ def test_a_folder_that_was_moved_is_found_from_inside_and_can_be_put_on_record(
     without = replace(inside, bank=None)
     with pytest.raises(UsageError, match="no question"):
         grade.grade_file(without)  # the bank of a folder that is not on record is a mere claim
-    assert start.start_drill(inside, NAME)[1].was_there
+    assert start.start_drill(inside, NAME).was_there
     assert grade.grade_file(without).tries == 1
     assert len(warned) == 1
     assert len(ctx.starts) == 2
@@ -178,7 +178,7 @@ def test_a_folder_of_another_user_is_not_taken_for_ones_own(
     other = replace(ctx, folder=below, data=tmp_path / "other")
     user = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: user + 1)
-    assert start.start_drill(other, NAME)[1].workspace.folder == below / NAME
+    assert start.start_drill(other, NAME).workspace.folder == below / NAME
     with pytest.raises(UsageError, match="was not made by drill start; it is left as it is"):
         start.start_drill(other, NAME, parent=theirs.parent)
     assert not (theirs / "QUESTION.md").exists()
@@ -190,7 +190,7 @@ def test_an_attempt_comes_back_into_a_folder_of_its_own_bank_alone(
     file.write_bytes(b"# of the first bank\n")
     grade.grade_file(ctx)
     other = replace(ctx, bank=bank_at(tmp_path / "other"))
-    second = start.start_drill(other, NAME, parent=tmp_path / "elsewhere")[1].workspace
+    second = start.start_drill(other, NAME, parent=tmp_path / "elsewhere").workspace
     second.submission.write_bytes(b"def scale(x, factor):\n    return x\n")
     at_second = replace(ctx, folder=second.folder, bank=None)
     assert history.restore_version(at_second, 1)[1] == file
@@ -213,7 +213,7 @@ def test_what_was_done_belongs_to_a_bank_and_goes_with_it(
     assert not hint.next_hint(other, NAME).all
     with pytest.raises(UsageError, match="is shown when all parts pass"):
         solution.show_solution(other, NAME)
-    second = start.start_drill(other, NAME, parent=tmp_path)[1].workspace
+    second = start.start_drill(other, NAME, parent=tmp_path).workspace
     second.submission.write_bytes(b"def scale(x, factor):\n    return x\n")
     assert grade.grade_file(replace(other, folder=second.folder)).tries == 1
     # A copy begins anew; what was moved keeps what was done.

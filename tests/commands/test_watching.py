@@ -245,7 +245,8 @@ def test_parts_are_asked_one_after_another_and_one_that_fails_again_is_said(
     here: Callable[[Path], Context],
 ) -> None:
     ctx, told = here(BANKS / "parts"), list[str]()
-    question, made = start.start_drill(ctx, "mean-and-spread")
+    made = start.start_drill(ctx, "mean-and-spread")
+    question = made.question
     asked = made.workspace.folder / "QUESTION.md"
 
     with WatchedDrill(ctx, "mean-and-spread") as watched:
