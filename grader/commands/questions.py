@@ -36,7 +36,7 @@ from grader.model.question import Header
 from grader.records import progress
 from grader.records.progress import QuestionProgress
 
-PracticeState = Literal["unfinished", "due", "new", "later"]
+PracticeState = Literal["unfinished", "due", "new", "later", "unreadable"]
 LEVELS = ("warm-up", "core", "senior")  # from the easiest on
 ROLES = ("training", "inference", "research", "kernels")
 _TABLE_HEAD = ("question", "title", "level", "parts", "min", "you")
@@ -60,7 +60,9 @@ class QuestionStatus(NamedTuple):
 
     @property
     def practice_state(self) -> PracticeState:
-        """Unfinished, due for review, new, or to be reviewed later."""
+        """Unfinished, due for review, new, to be reviewed later, or a spec that cannot be read."""
+        if not self.header.minutes:  # every spec that can be read has some
+            return "unreadable"
         if self.question_progress.is_finished:
             return "due" if self.is_due else "later"
         return "new" if self.question_progress.state == "new" else "unfinished"
@@ -188,7 +190,7 @@ class _Ranking:
                     is_other_track,
                     header.minutes,
                 )
-            case "later":
+            case "later" | "unreadable":
                 return (3, due_day)
 
     def reason_for_new(self, header: Header) -> str:
@@ -208,7 +210,7 @@ def suggest_question(ctx: Context) -> tuple[QuestionStatus, str, Path | None] | 
 
     If its state is `later`, nothing is to be done now.
     """
-    rows = list_questions(ctx)
+    rows = [row for row in list_questions(ctx) if row.practice_state != "unreadable"]
     ranking = _Ranking(ctx, rows)
     best = min(rows, key=ranking.rank, default=None)
     if best is None:

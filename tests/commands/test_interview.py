@@ -292,6 +292,11 @@ def test_which_questions_are_chosen(drill: Drill, clock: Clock, bank: Path) -> N
     drill("interview", "debrief", "99").refused("no such interview")
 
 
+def test_a_question_that_cannot_be_read_is_not_chosen(drill: Drill, bank: Path) -> None:
+    (bank / "questions" / "broken.yaml").write_text("title: [")
+    assert "broken" not in drill("interview", "--json").data["questions"]
+
+
 @pytest.mark.parametrize("minutes", [20, 45, 60, 90])
 def test_the_time_is_filled(
     real: Drill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, minutes: int

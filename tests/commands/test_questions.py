@@ -10,7 +10,7 @@ import pytest
 
 from grader.commands import questions
 from tests.bank.specs import edited, write_bank
-from tests.commands.conftest import ROOT, Drill, without_torch
+from tests.commands.conftest import ROOT, Drill, follow, without_torch
 
 
 @pytest.fixture(autouse=True)
@@ -137,6 +137,22 @@ def test_what_asks_for_another_comes_after_it(
         drill("start", name)
         Path(name, "submission.py").write_text("# pass\n")
         drill("grade", name)
+
+
+def test_a_question_that_cannot_be_read_is_listed_and_never_suggested(
+    real: Drill, tmp_path: Path
+) -> None:
+    bank = write_bank(tmp_path / "bank")
+    (bank / "questions" / "broken.yaml").write_text("title: [")
+    follow(
+        real,
+        f"""
+        --bank {bank} list => 0 | (unreadable) | 0 of 2 passed
+        --bank {bank} next => 0 | drill start scaled-copy
+        """,
+    )
+    (bank / "questions" / "scaled-copy.yaml").unlink()
+    follow(real, f"--bank {bank} next => 0 | no questions")
 
 
 def test_the_guide_is_markdown_in_a_pipe_and_a_page_at_a_terminal(
