@@ -58,11 +58,11 @@ def run_audit(
     *,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[AuditOutcome]:
-    """Audit questions and yield their results, those of unreadable and proved questions first.
+    """Audit questions and yield their results: first of unreadable and proved questions.
 
     By default all questions of the banks are audited.  A question whose proof is believed is not
-    tried, unless it is named.  Without `--bank` and DRILL_BANK, the current folder counts too if it
-    is a bank: alone if no question is named, and for a named question that no other bank has.
+    audited again, unless it is named.  Without `--bank` and DRILL_BANK, a current folder that is a
+    bank is used: alone if no question is named, otherwise for a question that no other bank has.
     """
     from grader.audit.audit import audit_questions
 

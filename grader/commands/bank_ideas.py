@@ -42,7 +42,7 @@ _ELSEWHERE = "a new idea goes into a bank that you can write"
 
 
 def _idea_programs(question: Question, name: str | None) -> list[bytes]:
-    """Return the programs of an idea, or the starter; UsageError if there is no such idea."""
+    """Return the programs of an idea, or the starter; UsageError for an unknown name."""
     if name == STARTER_NAME:
         return [question.starter]
     if name and name in question.variants:
@@ -63,7 +63,7 @@ class NewIdea(NamedTuple):
     outputs: str  # the digest of the group
     answers: int  # files of the group
     text: str  # of the program
-    checks: tuple[str, ...]  # those that stop it
+    checks: tuple[str, ...]  # that stop it
     known: tuple[str, ...]  # matching ideas that the question had before
     file: Path
     line: int  # of the feedback, which is still to be written
@@ -85,7 +85,7 @@ def create_idea(
     and `progress` gets each step of the audit.  If it fails, nothing is written.
 
     Raises:
-        DrillError: there is no such group, none of its programs can be used, the name is taken, or
+        DrillError: the group is unknown, all of its programs are unusable, the name is taken, or
             the question cannot be loaded with the idea.
     """
     from grader.classroom.results import ClassResults

@@ -24,7 +24,7 @@ _ELSEWHERE = "DRILL_HOME=DIR names another folder, which you can write, for the 
 
 
 class BankInUse(NamedTuple):
-    """A bank in use, or the fault of an entry that is no bank."""
+    """A bank in use, or an entry of the list that is not a bank, with its fault."""
 
     name: str
     path: str
@@ -35,7 +35,7 @@ class BankInUse(NamedTuple):
 
 
 def list_banks(ctx: Context) -> list[BankInUse]:
-    """Return the banks in use, with the faults of entries that are no banks."""
+    """Return the banks in use; an entry of the list that is not a bank has a fault."""
     places: dict[Path, bank.BankPlace] = {}
     for place in bank.bank_places(ctx.bank):
         places.setdefault(bank.resolve_path(place.path), place)
@@ -82,7 +82,7 @@ def _entries(lines: list[str]) -> list[str]:
 def _user_list() -> Iterator[list[str]]:
     """Give the lines of the user's list, and write them if they are changed.
 
-    Other commands that change the list wait.  The lock is on the folder, so that it leaves no file.
+    Other commands that change the list wait.  The lock is on the folder, because it needs no file.
     """
     path = bank.config_file()
     file = bank.resolve_path(path)  # it may be a link into a repository

@@ -40,10 +40,10 @@ MAX_SCRIPT_LINES = 16  # on the page; the file has them all
 def _read_cases(
     ctx: Context, question_id: str | None
 ) -> tuple[ResolvedDrill, dict[str, tuple[CaseRecipe, list[Check]]], HistoryRow | None]:
-    """Return the drill, the cases that checks of the asked parts have, and the last try.
+    """Return the drill, the cases of the checks of the asked parts, and the last try.
 
-    Each case comes with these checks.  UsageError if no script can call the submission, or if the
-    open interview is blind.
+    Each case comes with its recipe and its checks.  UsageError if a script cannot call the
+    submission, or if a blind interview asks the question.
     """
     from grader.commands import open_interview
     from grader.grading.case_inputs import checks_using_case
@@ -74,7 +74,7 @@ def _read_cases(
 
 
 def list_cases(ctx: Context, question_id: str | None) -> tuple[ResolvedDrill, list[dict[str, Any]]]:
-    """Return the cases that checks of the asked parts have, as JSON documents."""
+    """Return the drill, and the cases of the checks of the asked parts as JSON documents."""
     drill, cases, last_try = _read_cases(ctx, question_id)
     failing = {case for case, _ in last_try.failing} if last_try else set()
     documents = []
@@ -103,9 +103,9 @@ def write_case(
 ) -> tuple[ResolvedDrill, CaseScript, dict[str, Any]]:
     """Write the script of a case into the drill's folder; return it with its JSON document.
 
-    Default for `run`: that of the first check that failed on the case in the last try, or else of
-    the first check that has it.  Default for `seed`: that of the last try, or else 0.  BankError
-    if the inputs cannot be drawn.
+    By default it is the run of the first check that failed on the case in the last try, or else of
+    the first check of the case, with the seed of the last try, or else 0.  BankError if the inputs
+    cannot be drawn.
     """
     from grader.grading.bank_errors import BankProgramError
     from grader.grading.case_inputs import case_inputs
@@ -151,7 +151,7 @@ def _find_case(
     name: str,
     run: str | None,
 ) -> tuple[CaseRecipe, list[Check]]:
-    """Return a case and its checks; UsageError if there is no such case, or no such run of it."""
+    """Return a case and its checks; UsageError for an unknown case, or an unknown run."""
     if name not in cases:
         raise UsageError(
             f"{drill.question.id} has no case {name}{did_you_mean(name, cases)}",

@@ -30,7 +30,7 @@ from grader.reports.debrief import Debrief, IdeaDuration, PartTime, QuestionDebr
 def make_debrief(ctx: Context, number: int | None = None) -> Debrief:
     """Return the debrief of an interview that is over, by default of the latest.
 
-    It closes the interview.  UsageError if there is no such interview, or it is open.
+    It closes the interview.  UsageError if the interview is unknown or open.
     """
     recorded = ctx.store.read(interviews.all_interviews, empty=[])
     matches = [interview for interview in recorded if number in {None, interview.number}]

@@ -1,7 +1,7 @@
 """`drill discuss`: follow-up questions about the parts that are passed.
 
-Follow-ups that were never answered come first, the one that the last pass asked before the others;
-then those answered wrong, then the rest, the oldest answer first.
+Follow-ups that were never answered come first, beginning with the one that the page of the last
+pass asked.  Wrongly answered ones come next, then the others, the oldest answer first.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class Discussion(NamedTuple):
     """The follow-ups that a person may be asked, in the order in which they come."""
 
     resolved_drill: ResolvedDrill
-    parts: int  # that are passed, or were given up
+    parts: int  # how many are passed, or were given up
     askable_follow_ups: tuple[FollowUpState, ...]
 
 
 class AnswerResult(NamedTuple):
     """The verdict on an answer."""
 
-    verdict: str | None  # pass or fail; None: in words, and the person has not ticked key points
+    verdict: str | None  # pass or fail; None: the person has not ticked the key points
     idea: str = ""  # shown by a wrong answer
     feedback: str = ""  # on that idea
 
@@ -66,7 +66,7 @@ def open_discussion(
 ) -> Discussion:
     """Return the follow-ups of the parts that are passed, or of one of them.
 
-    UsageError if no part or not that part is passed, or there are no follow-ups.
+    UsageError if the part, or every part, is not passed, or has no follow-ups.
     """
     import json
 
@@ -118,8 +118,8 @@ def judge_and_record(
 ) -> AnswerResult:
     """Judge an answer to a follow-up and record it.
 
-    An answer in words is right if the person ticks more than half of its key points; without ticks
-    it has no verdict.  UsageError, and no record, if the text is no answer.
+    An answer with key points is right if the person ticks more than half of them; without ticks it
+    has no verdict.  UsageError, and no record, if the text cannot be read as an answer.
     """
     import json
 
@@ -276,7 +276,7 @@ def _ask_until_answered(
 
 
 def _read_answer(state: FollowUpState) -> str:
-    """Return what the person types, several lines if the answer is in words."""
+    """Return the typed answer: one line, or several lines if the answer has key points."""
     from grader.forms.follow_up import answer_format
 
     if not state.points:

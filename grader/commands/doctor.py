@@ -106,7 +106,7 @@ def _missing(name: str, value: str, advice: str, status: int = 2) -> MachineFind
 
 
 def _isolation() -> MachineFinding:
-    """Start a worker and have it try what a submission must not be able to do."""
+    """Start a worker that tries every act that a submission must not be able to do."""
     from grader.sandbox.client import STRONG, WorkerClient
     from grader.sandbox.worker.walls.canary import ACTS
 

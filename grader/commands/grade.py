@@ -15,8 +15,16 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from grader import bank
-from grader.commands import entrypoint, files, output
+from grader.commands import entrypoint, output
 from grader.commands.context import Context, choose_seed, require_torch, torch_installed
+from grader.commands.grade_target import (
+    GradeTarget,
+    confirm_prediction,
+    read_submission,
+    resolve_target,
+    select_parts,
+    why_not_counted,
+)
 from grader.commands.options import (
     JsonOption,
     Seed,
@@ -28,7 +36,7 @@ from grader.commands.options import (
     require_page_path,
 )
 from grader.commands.start import write_question
-from grader.commands.workspaces import ResolvedDrill, enclosing_workspace, resolve_drill
+from grader.commands.workspaces import ResolvedDrill
 from grader.model.errors import DrillError, UsageError
 from grader.records import events
 from grader.records.progress import NO_TRY_MARK, UNCHANGED_MARK, QuestionProgress
@@ -44,19 +52,11 @@ EXIT_STATUS = {"pass": 0, "invalid": 3}  # any other verdict: 1
 MAX_EARLIER_ATTEMPTS = 20  # in which a verdict on the same question is looked for
 
 
-class GradeTarget(NamedTuple):
-    """A drill and the file to grade."""
-
-    resolved_drill: ResolvedDrill
-    path: Path
-    repeat_arguments: str  # that follow `drill grade` to grade this file again
-
-
 class GradeHooks(NamedTuple):
     """Functions that a grade calls.
 
-    `confirm_answers` is asked, with the answers as read, before the only grade of a prediction that
-    counts, and before the grade of another file shows what is right.
+    `confirm_answers` gets the answers to a prediction, as they were read.  It returns True if they
+    are to be graded: only the first grade of a prediction counts.
     """
 
     show_step: Callable[[str], None] = lambda _step: None  # "grading, 7 of 19 checks"
@@ -115,12 +115,18 @@ def grade_file(
 ) -> GradeResult:
     """Grade a submission and record it; UsageError if answers are not confirmed.
 
-    `target` is ID, BANK/ID, or the path of a drill's folder or of a file in it; by default it is
-    the drill of `ctx`.  `file` is any file, which does not count as an attempt: UsageError for a
-    prediction before the person's own first try, unless they gave up, as its grade shows the
-    answers.  `seed` draws the inputs, and the numbers of a question if `file` is in no folder of
-    it; by default it is fresh.  `parts` are the parts that count, as "1,2".  With `explain`, the
-    ideas of an untouched starter are looked for as well.  `session` is one of the question.
+    Args:
+        ctx: the surroundings of the command.
+        target: ID, BANK/ID, the path of a drill's folder or of a file in it, or a resolved target
+            (default: the drill of the current folder).
+        file: any file.  Its grade does not count as an attempt.  UsageError if the question is a
+            prediction that the person has neither tried nor given up: the grade shows the answers.
+        seed: draws the inputs (default: a fresh seed).  It also draws the numbers of the question
+            if `file` is not in a folder of that question.
+        parts: numbers of the parts that count, such as "1,2" (default: all).
+        explain: match ideas for an unchanged starter as well.
+        hooks: functions that are called during the grade.
+        session: an open session of the question (default: a new one).
     """
     with ExitStack() as stack:
         pools: list[WorkerPool] = []
@@ -129,7 +135,7 @@ def grade_file(
             target = resolve_target(ctx, target, file, start_workers, seed)
         question = target.resolved_drill.question
         seed = choose_seed(question, seed)
-        target, part_numbers = _select_parts(target, parts)
+        target, part_numbers = select_parts(target, parts)
         require_torch(question)
         from grader.explain.session import GradingSession
         from grader.grading.session import GradeOptions
@@ -182,18 +188,18 @@ def _begin_attempt(
 ) -> _Attempt:
     """Read the submission, and record that its grade has begun."""
     question = target.resolved_drill.question
-    submission = _read_submission(target)
+    submission = read_submission(target)
     question_progress = ctx.progress(question)
-    why_not_counted = _why_not_counted(target, file, question_progress.tries)
-    counts = why_not_counted is None
-    _confirm_prediction(target, submission, question_progress, confirm_answers, counts=counts)
+    warning = why_not_counted(target, file, question_progress.tries)
+    counts = warning is None
+    confirm_prediction(target, submission, question_progress, confirm_answers, counts=counts)
     event = ctx.new_event(
         "begun" if counts else "review", question, seed=seed, path=str(target.path)
     )
     earlier = ctx.attempts(question, most=MAX_EARLIER_ATTEMPTS, digest=question.digest)
     attempt_id = ctx.write(lambda db: events.begin_attempt(db, event, submission), "this grade")
-    if attempt_id is not None and why_not_counted:
-        ctx.warn(*why_not_counted)
+    if attempt_id is not None and warning:
+        ctx.warn(*warning)
     # A candidate is asked one part after another; anybody else all of them.
     parts_asked = len(question.spec.parts)
     if attempt_id is not None and counts:
@@ -211,82 +217,6 @@ def _begin_attempt(
         passed_file=passed_file,
         is_proved=any(attempt.verdict in {"pass", "fail"} for attempt in earlier),
     )
-
-
-def _read_submission(target: GradeTarget) -> bytes:
-    """Return the bytes of the file to grade; of a notebook, those of its code."""
-    drill, path, _ = target
-    is_own = drill.workspace is not None and path == drill.workspace.submission
-    if is_own and not os.path.lexists(path):
-        raise UsageError(
-            f"{path}: there is no such file any more",
-            hint=f"Next: drill reset{drill.drill_argument}",
-        )
-    submission = files.read_submission(path)
-    if path.suffix == ".ipynb":
-        from grader.classroom.notebook import notebook_code
-
-        submission = notebook_code(submission)
-    return submission
-
-
-def _why_not_counted(target: GradeTarget, file: Path | None, tries: int) -> tuple[str, ...] | None:
-    """Return None if a grade counts as an attempt, or else a warning, which may be empty.
-
-    It counts if the file is the submission of a folder that this person has started.
-    """
-    drill, path, _ = target
-    if file or drill.workspace is None:
-        return ()
-    if os.path.realpath(path) != os.path.realpath(drill.workspace.submission):
-        return ()
-    if not drill.is_started:
-        command = f"drill start {drill.typed_name}{drill.bank_option}"
-        return (
-            "You did not start this folder; the grade is not counted as an attempt.",
-            f"If it is yours, {command} in it makes it count.",
-        )
-    if drill.form.allows_one_try and tries:
-        return (f"Only your first prediction is scored; this grade of {path.name} does not count.",)
-    return None
-
-
-def _confirm_prediction(
-    target: GradeTarget,
-    submission: bytes,
-    question_progress: QuestionProgress,
-    confirm_answers: Callable[[bytes], bool],
-    *,
-    counts: bool,
-) -> None:
-    """Raise UsageError if the only grade of a prediction that counts is not confirmed.
-
-    Raise it as well if another file is graded before: that would show what is right.
-    """
-    from grader.forms.number_forms import prediction_as_read
-    from grader.grading.submission import submission_program
-
-    drill, path, repeat_arguments = target
-    question = drill.question
-    if question_progress.tries or not drill.form.allows_one_try:
-        return
-    if not (counts or question_progress.given_up):
-        name = f"{drill.typed_name}{drill.bank_option}"
-        raise UsageError(
-            f"{path.name}: expected your own first prediction of {question.id}, found a file "
-            "that would not count, and its grade shows what is right",
-            hint=f"Next: drill start {name} to predict, or "
-            f"drill solution {name} --give-up to grade other files",
-        )
-    if not isinstance(submission_program(submission, question, path.name), bytes):
-        return
-    lines = prediction_as_read(submission, question)
-    if lines and not confirm_answers("".join(f"{line}\n" for line in lines).encode()):
-        text = "the first grade of a prediction is the one that counts, and shows what is right"
-        answers = "; ".join(line.strip() for line in lines if line.partition("#")[0].strip())
-        raise UsageError(
-            f"{text}; read: {answers}", hint=f"Next: drill grade{repeat_arguments} --yes"
-        )
 
 
 def _finish_attempt(ctx: Context, attempt: _Attempt, report: Report) -> GradeResult:
@@ -376,73 +306,6 @@ def _interview_time_left(ctx: Context, attempt: _Attempt, report: Report) -> str
             f"{path.name} is received. {state}", "You will see the verdict in the debrief."
         )
     return time_text
-
-
-def resolve_target(
-    ctx: Context,
-    target: str | None,
-    file: Path | None = None,
-    soon: Callable[[Path, str], None] = lambda *_: None,
-    seed: int | None = None,
-) -> GradeTarget:
-    """Return the drill and the file to grade.
-
-    With `file` it is that file, for the question that is named or that the file's folder is of.
-    """
-    folder = ctx.current_folder()
-    if file:
-        path = folder / file.expanduser()
-        around = enclosing_workspace(path.parent)
-        if around and around.question == (target or around.question).rpartition("/")[2]:
-            seed = around.seed  # its QUESTION.md shows these numbers
-        own_folder = around.folder if around and not target else None
-        drill = resolve_drill(ctx, target, folder=own_folder, soon=soon, seed=seed)
-        arguments = f" {target}" if target else ""
-        arguments += f" --file {shlex.quote(str(file))}"
-        if drill.question.spec.given and seed is not None:
-            arguments += f" --seed {seed}"
-        return GradeTarget(drill, path, f"{arguments}{ctx.bank_option}")
-    if target is not None and _is_path(ctx, target):
-        path = folder / Path(target).expanduser()
-        if not os.path.lexists(path):
-            raise UsageError(f"{target}: there is no such file or folder")
-        is_folder = path.is_dir() and not path.is_symlink()
-        drill = resolve_drill(ctx, None, folder=path if is_folder else path.parent, soon=soon)
-        submission = drill.require_workspace().submission
-        return GradeTarget(
-            drill, submission if is_folder else path, f" {shlex.quote(target)}{ctx.bank_option}"
-        )
-    drill = resolve_drill(ctx, target, soon=soon)
-    return GradeTarget(drill, drill.require_workspace().submission, drill.drill_argument)
-
-
-def _is_path(ctx: Context, target: str) -> bool:
-    """Tell a path from ID and BANK/ID: a question precedes a folder of the same name."""
-    if target.startswith((".", "/", "~")) or target.endswith(("/", ".py", ".ipynb", ".txt")):
-        return True
-    if not os.path.lexists(ctx.current_folder() / target):
-        return False
-    try:
-        bank.find_question(ctx.banks(), target)
-    except UsageError:
-        return True
-    return False
-
-
-def _select_parts(
-    target: GradeTarget, parts: str | None
-) -> tuple[GradeTarget, tuple[int, ...] | None]:
-    """Return the target with `--parts`, and the numbers that it names; None if it is not given."""
-    if parts is None:
-        return target, None
-    spec = target.resolved_drill.question.spec
-    last = len(spec.parts)
-    numbers = {spec.part_numbers.get(word.strip(), 0) for word in parts.split(",")}
-    if 0 in numbers:
-        expected = f"expected numbers from 1 to {last}" if last > 1 else "expected 1, its only part"
-        raise UsageError(f"--parts: {expected}, separated by commas, found {parts!r}")
-    arguments = f"{target.repeat_arguments} --parts {shlex.quote(parts)}"
-    return target._replace(repeat_arguments=arguments), tuple(sorted(numbers))
 
 
 def grade(

@@ -26,15 +26,15 @@ class HintResult(NamedTuple):
     left: int
     total: int  # of the part that is asked now
     part: int
-    all: bool = False  # whether every hint had been shown before
+    all: bool = False  # True if every hint had been shown before
     counted: bool = True  # False: it is not recorded, and the next needs its number
 
 
 def next_hint(ctx: Context, question_id: str | None, *, number: int | None = None) -> HintResult:
-    """Return the next hint, or hint `number`; all hints if none is left.
+    """Return the next hint, or hint `number`; all hints after the last one was shown.
 
-    They are the hints of the part that is asked now, numbered from 1.  The records count the hints
-    of all parts up to it.
+    These are hints of the part that is asked now, numbered from 1.  The records number the hints of
+    all parts together.
     """
     drill = resolve_drill(ctx, question_id)
     question_progress = ctx.progress(drill.question)

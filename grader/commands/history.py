@@ -60,7 +60,7 @@ class HistoryRow(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """The verdict on the parts that were asked then, in words."""
+        """The verdict on the parts that were asked then, such as "pass after giving up"."""
         if not self.on and self.attempt.state != "pass":
             return self.attempt.state
         return "pass after giving up" if self.mark.given_up else "pass"
@@ -114,7 +114,7 @@ def checked_attempts(
         rows = list_history(ctx, question_id, most=MAX_CHECKED_ATTEMPTS)[0]
     except DrillError:  # the records cannot be read
         return []
-    # The starter, or a file that has not changed, is no try, but its page shows a failing case.
+    # A grade of the starter or an unchanged file is not a try, but its page shows a failing case.
     return [
         row
         for row in rows

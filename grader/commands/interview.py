@@ -1,6 +1,6 @@
 """`drill interview`: questions against the clock, alone or with an interviewer.
 
-An interview consists of events only (ADR 33).  Whatever ends the program, the next command
+An interview consists of events only (ADR 33).  Even if the program is killed, the next command
 continues the interview.
 """
 
@@ -78,8 +78,8 @@ def begin_interview(
 ) -> Interview:
     """Begin an interview; no question is asked yet.
 
-    It has the questions named, or else questions that fit a track, a level and a role.  UsageError
-    if a question cannot be started in its folder; no interview is open then.
+    It has the named questions, or else questions of a track, a level and a role (`fit`) that fill
+    the time.  UsageError, and no interview, if a question cannot be started in its folder.
     """
     import json
 
@@ -183,7 +183,7 @@ def _check_question(ctx: Context, header: Header, folder: Path) -> InterviewQues
 
 
 def _start(ctx: Context, planned: InterviewQuestion, folder: Path) -> Question:
-    """Create the folder of a question, unless a command that was killed has created it."""
+    """Start a question, or start it over if it is finished, and return it."""
     from grader.commands.start import start_again, start_drill
 
     is_finished = ctx.progress(ctx.load(planned.called)).is_finished
@@ -273,7 +273,7 @@ def record_mark(ctx: Context, text: str, question_id: str | None = None, part: i
 
 
 def _latest(ctx: Context) -> Interview:
-    """Return the latest interview, open or not; UsageError if there is none."""
+    """Return the latest interview, open or not; UsageError before the first one."""
     interview = ctx.store.read(interviews.latest_interview, empty=None)
     if interview is None:
         raise UsageError("there is no interview yet", hint=f"Next: {ctx.interview()}")
@@ -507,7 +507,7 @@ def _write_state_as_json(interview: Interview, drill: ResolvedDrill | None, left
 
 
 def _step_text(step: NextStep | None) -> str:
-    """Return the next step of an interview in words."""
+    """Return the next step of an interview as text, such as "go on to part 2"."""
     if step is None:
         return "end the interview"
     if isinstance(step, int):

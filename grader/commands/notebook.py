@@ -44,7 +44,7 @@ from grader.reports.question import question_page as part_page
 from grader.reports.text_layout import WIDEST, without_styles
 from grader.sandbox import Closeable
 
-_FILE_NAME = "notebook"  # of an answer that is no file
+_FILE_NAME = "notebook"  # of an answer that is not a file
 _WITH_SOURCE = (FunctionType, type)
 _CONSTANTS = (bool, int, str)
 
@@ -215,7 +215,7 @@ class OpenQuestion(NotebookPage, Closeable):
 
 
 def source_text(objects: Iterable[Any]) -> str:
-    """Return the source of functions and classes, after everything they use of their own module.
+    """Return the source of functions and classes, and of the names of their modules they use.
 
     UsageError if the source of one of them cannot be read.
     """
@@ -250,7 +250,7 @@ class _Sources:
         module_values = vars(sys.modules[function.__module__])
         for name in sorted(module_values.keys() & names):
             self._add_name(name, module_values[name], function.__module__)
-        del self.bodies[id(function)]  # so that it comes after what it uses
+        del self.bodies[id(function)]  # it must come after the names that it uses
         self.bodies[id(function)] = source
 
     def _add_name(self, name: str, value: Any, module: str) -> None:  # noqa: ANN401

@@ -48,7 +48,7 @@ def unclosed_interview(ctx: Context) -> Interview | None:
 
 
 def require_unclosed(ctx: Context) -> Interview:
-    """Return the interview that is not closed; UsageError if there is none."""
+    """Return the interview that is not closed; UsageError if all are closed."""
     interview = unclosed_interview(ctx)
     if interview is None:
         raise UsageError("no interview is open", hint=f"Next: {ctx.interview()}")

@@ -87,7 +87,7 @@ def _question_files(question: Question, parts: int) -> dict[str, bytes]:
 
     form = forms.form_of(question.spec)
     examples: dict[str, bytes] = {}
-    # In a text there is nothing to call, in two processes nothing that may be known, and a
+    # A text has no functions to call, the cases of a question in two processes are secret, and a
     # diagnosis has a log instead.
     has_examples = not (form.is_text or form.runs_in_two_processes)
     if has_examples and question.spec.form != "diagnose":

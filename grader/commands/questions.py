@@ -139,7 +139,7 @@ class _Ranking:
     """The order in which questions are suggested."""
 
     def __init__(self, ctx: Context, rows: Sequence[QuestionStatus]) -> None:
-        """Find the last question, the one that it prepares, and those that are not done."""
+        """Find the last question, the question that it prepares, and the undone questions."""
         self.recent_ids = ctx.read(progress.recent_questions, ())
         self.torch_installed = torch_installed()
         self.undone = set()
@@ -206,9 +206,9 @@ class _Ranking:
 
 
 def suggest_question(ctx: Context) -> tuple[QuestionStatus, str, Path | None] | None:
-    """Return the question to do next, why, and its folder; None if there is no question.
+    """Return the question to do next, the reason, and its folder; None without any question.
 
-    If its state is `later`, nothing is to be done now.
+    If its state is `later`, it is not due yet.
     """
     rows = [row for row in list_questions(ctx) if row.practice_state != "unreadable"]
     ranking = _Ranking(ctx, rows)

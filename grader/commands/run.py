@@ -15,7 +15,7 @@ from grader.records import progress
 
 
 def _runs_used(ctx: Context, drill: ResolvedDrill) -> tuple[int, int]:
-    """Return how many runs of a question are used, and its budget; UsageError if none is left."""
+    """Return how many runs of a question are used, and its budget; UsageError if all are used."""
     question = drill.question
     experiments = question.spec.experiments
     next_step = f"Next: drill grade{drill.drill_argument}"

@@ -43,7 +43,7 @@ class SolutionResult(NamedTuple):
     left: int  # changes for later parts
     gave_up: bool  # whether a sitting after a pass ends with it
     leads_to: tuple[Header, ...]  # questions of the bank that this one prepares
-    own_diff: tuple[DiffLine, ...] | None  # the person's file against it; None: there is no file
+    own_diff: tuple[DiffLine, ...] | None  # from the person's file to a right one; None: no file
 
 
 def show_solution(
@@ -267,7 +267,7 @@ def _change_lines(result: SolutionResult) -> Iterator[text_layout.Line]:
 
 
 def diff_lines(lines: Iterable[DiffLine]) -> Iterator[text_layout.Line]:
-    """Yield the lines of a difference with their signs, or in words for a screen reader."""
+    """Yield the lines of a difference with their signs; for a screen reader, with words."""
     for sign, text in lines:
         if output.style.plain:
             if sign in _SIGN_WORDS:

@@ -49,7 +49,7 @@ class StartResult(NamedTuple):
 def start_drill(
     ctx: Context, question_id: str, *, parent: Path | None = None, seed: int | None = None
 ) -> StartResult:
-    """Create a folder with the question and the starter; add only what is missing.
+    """Create a folder with the question and the starter; add only files that are missing.
 
     The folder is created in `parent`, by default in the current folder.  UsageError if it is
     somebody's own, or has other numbers than `seed` draws.
@@ -135,7 +135,7 @@ def is_of(ctx: Context, workspace: Workspace, question: Question | Header) -> bo
 
 
 def _draw_numbers(ctx: Context, question: Question, *excluded: int) -> int:
-    """Return the seed of new numbers: neither excluded nor those of the last grade, if possible."""
+    """Return a seed, if possible of numbers that are not excluded and not those just graded."""
     sets = len(question.spec.given) or 1
     attempts = ctx.attempts(question, most=1, kind="grade") if sets > 1 else ()
     used = {*excluded, *(a.seed % sets for a in attempts if a.seed is not None)}
@@ -148,8 +148,8 @@ def start_again(
 ) -> StartResult:
     """Begin another sitting of a question: put the starter back, and ask only the first part.
 
-    It is started in `parent`, by default where it was started last.  UsageError if no sitting of
-    it is finished.
+    The folder is in `parent`, by default the folder in which it was started last.  UsageError if
+    its sitting is not finished.
     """
     drill = resolve_drill(ctx, question_id)
     question = drill.question

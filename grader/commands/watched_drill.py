@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from grader.commands import files, schedule
 from grader.commands.context import Context, require_torch
-from grader.commands.grade import GradeHooks, GradeResult, grade_file, resolve_target
+from grader.commands.grade import GradeHooks, GradeResult, grade_file
+from grader.commands.grade_target import resolve_target
 from grader.commands.solution import DiffLine, diff_code
 from grader.model.errors import DrillError, UsageError
 from grader.records import progress

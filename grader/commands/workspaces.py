@@ -132,7 +132,7 @@ class ResolvedDrill(NamedTuple):
         return forms.form_of(self.question.spec)
 
     def require_workspace(self) -> Workspace:
-        """Return the workspace; UsageError if there is none."""
+        """Return the workspace; UsageError if the drill has none."""
         if self.workspace:
             return self.workspace
         raise UsageError(
@@ -147,14 +147,14 @@ def resolve_drill(
     question_id: str | None,
     *,
     folder: Path | None = None,
-    soon: Callable[[Path, str], None] = lambda *_: None,
+    before_load: Callable[[Path, str], None] = lambda *_: None,
     seed: int | None = None,
 ) -> ResolvedDrill:
     """Return the drill of a command: by its ID as typed, by a folder, or by the current folder.
 
-    `soon` is called with the bank and the ID before the question is loaded, to prepare.  The
-    question has the numbers that `seed` draws, or else those of the drill's folder.  DrillError if
-    there is no such drill, or if its question is missing or broken.
+    `before_load` is called with the bank and the ID before the question is loaded.  The question
+    has the numbers that `seed` draws, or else the numbers of the drill's folder.  DrillError if
+    the drill cannot be found, or if its question is missing or broken.
     """
     banks = ctx.banks()
     workspace: Workspace | None
@@ -173,7 +173,7 @@ def resolve_drill(
             bank_path, name = _question_of(ctx, workspace)
         else:
             bank_path, name = bank.find_question(banks, question_id)
-    soon(bank_path, name)
+    before_load(bank_path, name)
     if seed is None:
         seed = workspace.seed if workspace else 0
     question = bank.load_question([bank_path], name, seed)

@@ -3,7 +3,7 @@
 An attempt is a file that was graded, or kept before another file replaced it.  Its bytes are
 recorded first, and its verdict later.  An attempt without a verdict was interrupted.
 
-The database is opened for one transaction at a time, so that no worker inherits a connection.
+The database is opened for one transaction at a time: no worker may inherit a connection.
 With a rollback journal and `synchronous=FULL`, a transaction survives a kill once it returns, and a
 read-only folder can be read.  Two commands at once wait for each other.  All errors are a
 `RecordsError`, which the command line turns into one warning.  Nothing is repaired or deleted.
@@ -101,7 +101,7 @@ class Attempt(NamedTuple):
 
     @property
     def state(self) -> str:
-        """The verdict, or one word if there is none."""
+        """The verdict, or "kept" or "unfinished" without a verdict."""
         if self.verdict:
             return self.verdict
         return "kept" if self.kind == "kept" else "unfinished"
@@ -183,7 +183,7 @@ class Store:
 
     @contextmanager
     def _connection(self, *, create: bool) -> Iterator[sqlite3.Connection | None]:
-        """Yield a connection; None if there is no file and `create` is not set."""
+        """Yield a connection; None if the file is missing and `create` is not set."""
         import sqlite3
 
         try:
@@ -209,7 +209,7 @@ class Store:
         """Return True if the tables exist.
 
         Raises:
-            RecordsError: they are those of another version of the program.
+            RecordsError: another version of the program has written them.
         """
         (version,) = db.execute("PRAGMA user_version").fetchone()
         if version not in {0, VERSION}:
@@ -222,7 +222,7 @@ class Store:
 
 
 def to_storable(value: D) -> D | str:
-    """Return a value as SQLite can hold it: bytes of a file name that are no UTF-8 are escaped."""
+    """Return a value as SQLite can hold it; bytes of a file name outside UTF-8 are escaped."""
     if not isinstance(value, str):
         return value
     return value.encode("utf-8", "backslashreplace").decode()
@@ -285,7 +285,7 @@ def _where_clause(which: dict[str, str | int | None]) -> str:
 
 
 def find_attempt(db: sqlite3.Connection, number: int) -> tuple[Attempt, bytes] | None:
-    """Return an attempt and its submission; None if there is no such number."""
+    """Return an attempt and its submission; None for an unknown number."""
     if number > MAX_SQLITE_INTEGER:
         return None
     attempts = load_attempts(db, id=number)

@@ -51,7 +51,7 @@ class Interview:
     blind: bool
     candidate: str  # empty: the person practices alone
     folder: str  # with the folders of its questions
-    fit: Sequence[str | None] = ()  # track, level and role by which questions were chosen
+    fit: Sequence[str | None] = ()  # the track, level and role of chosen questions
     asked: list[InterviewEntry] = field(default_factory=list)
     noted: list[InterviewEntry] = field(default_factory=list)
     marked: list[InterviewEntry] = field(default_factory=list)
