@@ -34,10 +34,10 @@ class Ended:
         """The one JSON document on standard output."""
         return json.loads(self.out)
 
-    def refused(self, *said: str) -> None:
+    def refused(self, *phrases: str) -> None:
         """Check that it was refused: status 2, nothing on standard output, these words."""
         assert (self.status, self.out) == (2, ""), self
-        for words in said:
+        for words in phrases:
             assert words in self.err, self
 
 
@@ -60,14 +60,14 @@ def follow(drill: Drill, script: str) -> Ended:
             path, text = line.split(" < ")
             Path(path).write_text(text.replace("\\n", "\n") + "\n", encoding="utf-8")
         else:
-            status, *said = expected.split(" | ")
-            ended = drill(*shlex.split(typed))
-            page = " ".join(f"{ended.out} {ended.err}".split())
-            assert ended.status == int(status), (line, ended)
-            for words in said:
-                found = words.removeprefix("!") in page
-                assert found is not words.startswith("!"), (line, words, ended)
-    return ended
+            status, *phrases = expected.split(" | ")
+            result = drill(*shlex.split(typed))
+            page = " ".join(f"{result.out} {result.err}".split())
+            assert result.status == int(status), (line, result)
+            for words in phrases:
+                is_shown = words.removeprefix("!") in page
+                assert is_shown is not words.startswith("!"), (line, words, result)
+    return result
 
 
 Program = Callable[..., "subprocess.Popen[str]"]

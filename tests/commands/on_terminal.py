@@ -46,8 +46,8 @@ class OnTerminal:
     @property
     def job(self) -> int:
         """The process that is in the foreground."""
-        found = struct.unpack("i", fcntl.ioctl(self.master, termios.TIOCGPGRP, b"    "))
-        return int(found[0])
+        group_id = struct.unpack("i", fcntl.ioctl(self.master, termios.TIOCGPGRP, b"    "))
+        return int(group_id[0])
 
     def as_before(self) -> None:
         """See that the terminal is as it was in the beginning."""
@@ -71,11 +71,11 @@ class OnTerminal:
                 return seen[:at]
             assert select.select([self.master], [], [], 60)[0], (text, seen)
             try:
-                more = os.read(self.master, 1 << 16)
+                chunk = os.read(self.master, 1 << 16)
             except OSError:  # nobody holds the other end
-                more = b""
-            assert more, (text, seen)
-            self.raw += more.decode("utf-8", "replace")
+                chunk = b""
+            assert chunk, (text, seen)
+            self.raw += chunk.decode("utf-8", "replace")
 
     def ended(self) -> int:
         """Wait for the end, see that the terminal is as it was, and return the status."""

@@ -59,12 +59,12 @@ def test_a_list_behind_a_link_is_changed_where_it_is(
     real: Drill, home: Path, tmp_path: Path
 ) -> None:
     home.mkdir()
-    kept = tmp_path / "dotfiles-banks"
-    kept.touch()
-    (home / "banks").symlink_to(kept)
+    real_list = tmp_path / "dotfiles-banks"
+    real_list.touch()
+    (home / "banks").symlink_to(real_list)
     real("bank", "add", str(write_bank(tmp_path / "mine")))
     assert (home / "banks").is_symlink()
-    assert kept.read_text(encoding="utf-8") == f"{tmp_path / 'mine'}\n"
+    assert real_list.read_text(encoding="utf-8") == f"{tmp_path / 'mine'}\n"
 
 
 def test_one_file_is_a_bank_too(real: Drill, tmp_path: Path) -> None:
@@ -72,8 +72,11 @@ def test_one_file_is_a_bank_too(real: Drill, tmp_path: Path) -> None:
     spec.write_text(SPEC, encoding="utf-8")
     data = real("bank", "add", str(spec), "--json").data
     assert (data["name"], data["questions"], data["already"]) == ("the-question", 1, False)
-    found = real("bank", "list", "--json").data
-    assert (found["ok"], [b["name"] for b in found["banks"]]) == (True, ["the-question", "drill"])
+    document = real("bank", "list", "--json").data
+    assert (document["ok"], [b["name"] for b in document["banks"]]) == (
+        True,
+        ["the-question", "drill"],
+    )
     assert "the-question" in {q["id"] for q in real("list", "--json").data["questions"]}
 
 
@@ -91,10 +94,10 @@ NO_LINE = "expected a path that fits on a line of"
     ],
 )
 def test_what_is_no_bank_or_fits_on_no_list_is_refused(
-    real: Drill, home: Path, name: str, make: Callable[[Path], object], said: tuple[str, ...]
+    real: Drill, home: Path, name: str, make: Callable[[Path], object], phrases: tuple[str, ...]
 ) -> None:
     make(home.parent / name)
-    real("bank", "add", f"../{name}").refused(*said)
+    real("bank", "add", f"../{name}").refused(*phrases)
     assert not (home / "banks").exists()
 
 
@@ -115,15 +118,15 @@ def test_a_list_that_is_no_text_is_not_written_over(
     [("pathlib.Path.mkdir", "cannot be made: "), ("os.fsync", "cannot be written: ")],
 )
 def test_where_the_list_cannot_be_written_another_folder_is_named(
-    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusing: str, said: str
+    real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusing: str, phrase: str
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     write_bank(tmp_path / "mine")
     monkeypatch.setattr(refusing, refuse)
-    ended = real("bank", "add", "../mine")
-    ended.refused(said, "DRILL_HOME=DIR names another folder, which you can write")
+    result = real("bank", "add", "../mine")
+    result.refused(phrase, "DRILL_HOME=DIR names another folder, which you can write")
 
 
 def test_a_bank_that_is_gone_says_how_to_take_it_off_the_list(real: Drill, tmp_path: Path) -> None:
@@ -132,12 +135,12 @@ def test_a_bank_that_is_gone_says_how_to_take_it_off_the_list(real: Drill, tmp_p
     bank.rename(tmp_path / "elsewhere")
     hint = f"drill bank remove {bank} takes it off the list"
     for words in ("list", "show maxpool-routing", "start maxpool-routing"):
-        ended = follow(real, f"{words} => 0 | maxpool-routing | {hint}")
-        assert ended.err.count(f"found nothing at {bank}") == 1
-    shown = real("bank", "list", "--json")
-    assert shown.status == 3
-    assert [b["fault"] != "" for b in shown.data["banks"]] == [True, False]
-    assert shown.data["banks"][0]["hint"] == hint
+        result = follow(real, f"{words} => 0 | maxpool-routing | {hint}")
+        assert result.err.count(f"found nothing at {bank}") == 1
+    result = real("bank", "list", "--json")
+    assert result.status == 3
+    assert [b["fault"] != "" for b in result.data["banks"]] == [True, False]
+    assert result.data["banks"][0]["hint"] == hint
     follow(real, f"bank list => 3 | {hint}\nbank remove {bank} => 0")
     assert real("list").err == ""
 
@@ -156,28 +159,28 @@ def test_a_bank_that_is_not_on_the_list_cannot_be_removed(real: Drill, tmp_path:
     follow(real, f"bank remove mien => 2 | did you mean {bank}?")
 
 
-@pytest.mark.parametrize("shown", ["mine", "mine-2"])
+@pytest.mark.parametrize("name", ["mine", "mine-2"])
 def test_a_bank_is_removed_by_the_name_that_the_list_shows(
-    real: Drill, home: Path, tmp_path: Path, shown: str
+    real: Drill, home: Path, tmp_path: Path, name: str
 ) -> None:
     banks = {"mine": tmp_path / "a" / "mine", "mine-2": tmp_path / "b" / "mine"}
     for bank in banks.values():
         real("bank", "add", str(write_bank(bank)))
-    gone = banks.pop(shown)
-    follow(real, f"bank list => 0 | {shown}\nbank remove {shown} => 0 | {gone} is no longer in use")
+    gone = banks.pop(name)
+    follow(real, f"bank list => 0 | {name}\nbank remove {name} => 0 | {gone} is no longer in use")
     assert listed(home) == "".join(f"{bank}\n" for bank in banks.values())
 
 
 def test_an_id_of_two_banks_is_listed_twice_and_asked_for_by_name(
     real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mine = write_bank(tmp_path / "mine", edited("A scaled copy", "Mine"))
+    own_bank = write_bank(tmp_path / "mine", edited("A scaled copy", "Mine"))
     yours = write_bank(tmp_path / "yours", edited("A scaled copy", "Yours"))
-    monkeypatch.setenv("DRILL_BANK", f"{mine}{os.pathsep}{yours}")
+    monkeypatch.setenv("DRILL_BANK", f"{own_bank}{os.pathsep}{yours}")
     two = "expected a question that one bank holds, found 'scaled-copy' in 2"
     say = "say mine/scaled-copy or yours/scaled-copy"
     # A folder is not taken for the other bank's question.
-    wrong = f"for scaled-copy of {mine}, not for scaled-copy of {yours}"
+    wrong = f"for scaled-copy of {own_bank}, not for scaled-copy of {yours}"
     follow(
         real,
         f"""
@@ -225,11 +228,11 @@ for bank in sys.argv[1:]:
 def test_banks_that_two_processes_add_at_once_are_all_on_the_list(
     home: Path, tmp_path: Path
 ) -> None:
-    every = [str(write_bank(tmp_path / f"bank-{n}")) for n in range(24)]
+    banks = [str(write_bank(tmp_path / f"bank-{n}")) for n in range(24)]
     pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     pipes["env"] = os.environ | {"PYTHONPATH": str(ROOT)}
     adding = [
-        subprocess.Popen([sys.executable, "-c", ADDING, *every[half::2]], **pipes)
+        subprocess.Popen([sys.executable, "-c", ADDING, *banks[half::2]], **pipes)
         for half in (0, 1)
     ]
     for process in adding:
@@ -242,7 +245,7 @@ def test_banks_that_two_processes_add_at_once_are_all_on_the_list(
     for process in adding:
         process.communicate()
     assert [process.returncode for process in adding] == [0, 0]
-    assert sorted(listed(home).split()) == sorted(every)
+    assert sorted(listed(home).split()) == sorted(banks)
     assert [p.name for p in home.iterdir()] == ["banks"]
 
 
@@ -276,8 +279,8 @@ def assert_proved(where: Path, question_id: str) -> None:
 
 
 def test_a_new_question_passes_its_audit_and_says_what_to_do_next(real: Drill) -> None:
-    ended = real("bank", "new", "masked-mean")
-    assert (ended.status, ended.err) == (0, "")
+    result = real("bank", "new", "masked-mean")
+    assert (result.status, result.err) == (0, "")
     assert tree(Path()) == [
         "drills/masked-mean/ideas.py",
         "drills/masked-mean/reference.py",
@@ -285,9 +288,9 @@ def test_a_new_question_passes_its_audit_and_says_what_to_do_next(real: Drill) -
         "questions/masked-mean.yaml",
     ]
     assert_proved(Path(), "masked-mean")
-    said = {line.strip() for line in ended.out.splitlines()}
+    lines = {line.strip() for line in result.out.splitlines()}
     commands = ("--bank . bank audit masked-mean", "--bank . start masked-mean", "bank add .")
-    assert said >= {*tree(Path()), *(f"drill {words}" for words in commands)}
+    assert lines >= {*tree(Path()), *(f"drill {words}" for words in commands)}
     spec = Path("questions/masked-mean.yaml")
     named = spec.read_text().splitlines()[0].partition("$schema=")[2]
     assert (spec.parent / named).read_text() == question_schema()
@@ -298,15 +301,15 @@ def test_a_new_question_passes_its_audit_and_says_what_to_do_next(real: Drill) -
 def test_a_question_of_another_form_passes_its_audit_without_a_remark(
     form: str, real: Drill
 ) -> None:
-    ended = real("bank", "new", "by-hand", "--form", form)
-    assert (ended.status, ended.err) == (0, "")
+    result = real("bank", "new", "by-hand", "--form", form)
+    assert (result.status, result.err) == (0, "")
     assert tree(Path()) == ["question.schema.json", "questions/by-hand.yaml"]
     assert_proved(Path(), "by-hand")
 
 
 def test_one_file_is_a_bank_by_itself(real: Drill) -> None:
-    said = "drill --bank masked-mean.yaml bank audit masked-mean"
-    follow(real, f"bank new masked-mean --one-file => 0 | {said}")
+    command = "drill --bank masked-mean.yaml bank audit masked-mean"
+    follow(real, f"bank new masked-mean --one-file => 0 | {command}")
     assert tree(Path()) == ["masked-mean.yaml", "question.schema.json"]
     assert_proved(Path("masked-mean.yaml"), "masked-mean")
 
@@ -316,27 +319,29 @@ def test_one_file_is_a_bank_by_itself(real: Drill) -> None:
 def test_a_new_question_whose_name_is_taken_is_told_from_the_other(
     drill: Drill, options: tuple[str, ...]
 ) -> None:
-    made = drill("bank", "new", "double-trouble", *options)
+    created = drill("bank", "new", "double-trouble", *options)
     where = "double-trouble.yaml" if options else "."
-    assert made.status == 0
-    assert "has a question double-trouble too" in made.err
-    assert f"say --bank {where} in commands about the new one" in made.err
-    said = "double-trouble is taken from a bank in use, not from"
-    other = drill("bank", "audit", "double-trouble", "--seeds", "1")
-    assert f"{said} {where}\n    --bank {where} takes the one that is here" in other.err
-    assert said not in drill("--bank", where, "bank", "audit", "double-trouble", "--seeds", "1").err
+    assert created.status == 0
+    assert "has a question double-trouble too" in created.err
+    assert f"say --bank {where} in commands about the new one" in created.err
+    warning = "double-trouble is taken from a bank in use, not from"
+    audited = drill("bank", "audit", "double-trouble", "--seeds", "1")
+    assert f"{warning} {where}\n    --bank {where} takes the one that is here" in audited.err
+    assert (
+        warning not in drill("--bank", where, "bank", "audit", "double-trouble", "--seeds", "1").err
+    )
     assert "has a question" not in drill("bank", "new", "of-no-other-bank", *options).err
 
 
 @pytest.mark.usefixtures("tried")
 def test_a_file_here_that_no_bank_in_use_holds_is_told_with_what_to_type(drill: Drill) -> None:
     Path("card.yaml").write_text(SPEC)
-    said = "no question card in the banks in use | --bank card.yaml takes the one that is here"
+    phrases = "no question card in the banks in use | --bank card.yaml takes the one that is here"
     follow(
         drill,
         f"""
-        bank audit card => 2 | {said}; a bank is a folder that holds questions/, or a .yaml file
-        bank audit card.yaml => 2 | {said}
+        bank audit card => 2 | {phrases}; a bank is a folder that holds questions/, or a .yaml file
+        bank audit card.yaml => 2 | {phrases}
         bank audit cart => 2 | no question cart
         """,
     )
@@ -347,11 +352,11 @@ def test_a_skeleton_in_parts_is_proved_but_for_what_is_marked(
     real: Drill, parts: int, *, one_file: bool
 ) -> None:
     words = ("--parts", str(parts), "--json", *["--one-file"] * one_file)
-    made = real("bank", "new", "in-parts", *words).data
+    created = real("bank", "new", "in-parts", *words).data
     question = load_question([Path("in-parts.yaml") if one_file else Path()], "in-parts")
     assert [len(part.checks) for part in question.spec.parts] == [1] * parts
     assert sum(part.points for part in question.spec.parts) == 100
-    assert sorted(made["todo"]) == sorted(question.todos)
+    assert sorted(created["todo"]) == sorted(question.todos)
     assert len(question.todos) > 8 * parts
     report = auditing.audit_question(question, seeds=range(1))
     missing = ["todo"] if one_file else ["todo", "repair"]
@@ -382,9 +387,9 @@ IDS = "lower-case words joined by hyphens, at most 60 characters, found"
     ],
 )
 def test_what_no_question_can_be_is_refused(
-    real: Drill, words: tuple[str, ...], said: tuple[str, ...]
+    real: Drill, words: tuple[str, ...], phrases: tuple[str, ...]
 ) -> None:
-    real("bank", "new", *words).refused(*said)
+    real("bank", "new", *words).refused(*phrases)
     assert tree(Path()) == []
 
 
@@ -432,16 +437,16 @@ def test_a_place_that_is_left_fails_a_strict_audit_wherever_it_is(
     real("bank", "new", "masked-mean")
     text = Path(file).read_text(encoding="utf-8")
     Path(file).write_text(text.replace(old, new, 1), encoding="utf-8")
-    ended = real("--bank", ".", "bank", "audit", "masked-mean", "--seeds", "1", "--strict")
-    assert ended.status == 3
-    assert f"todo: 1 TODO is left: {file}:" in " ".join(ended.out.split())
+    result = real("--bank", ".", "bank", "audit", "masked-mean", "--seeds", "1", "--strict")
+    assert result.status == 3
+    assert f"todo: 1 TODO is left: {file}:" in " ".join(result.out.split())
 
 
 # See what somebody sees who holds a misconception.
 
 
 def test_a_preview_shows_every_variant_as_a_grade_would(real: Drill, tmp_path: Path) -> None:
-    both = ["def relu(x):\n    return x * 0\n", "def relu(x):\n    return x * 0 - 1\n"]
+    programs = ["def relu(x):\n    return x * 0\n", "def relu(x):\n    return x * 0 - 1\n"]
     zero = {"killed_by": "gate", "feedback": "It lets nothing through."}
     gate_question(
         tmp_path / "bank",
@@ -449,13 +454,13 @@ def test_a_preview_shows_every_variant_as_a_grade_would(real: Drill, tmp_path: P
         reference="\n    from __future__ import annotations\n" + REFERENCE,
         variants={
             "open": "from __future__ import annotations\n\ndef relu(x):\n    return x.copy()\n",
-            **dict(zip(("zero", "zero / below"), both, strict=True)),
+            **dict(zip(("zero", "zero / below"), programs, strict=True)),
         },
         misconceptions={"open": {"killed_by": "gate", "feedback": "All."}, "zero": zero},
     )
     words = ("--bank", str(tmp_path / "bank"), "bank", "preview", "gate")
-    ended = real(*words, "zero")
-    first, second = ended.out.split("\nzero (2)\n")
+    result = real(*words, "zero")
+    first, second = result.out.split("\nzero (2)\n")
     assert first.startswith("zero\n")
     assert "\nFAIL  gate   seed 0\n" in first
     assert all("It lets nothing through." in page for page in (first, second))
@@ -478,10 +483,10 @@ def test_a_preview_shows_every_variant_as_a_grade_would(real: Drill, tmp_path: P
 @pytest.fixture
 def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Which questions are audited, none in earnest: one is at fault, two seeds give a remark."""
-    found: list[str] = []
+    audited: list[str] = []
 
     def audit(question: Question, *, seeds: Any, **_: Any) -> AuditReport:
-        found.append(question.id)
+        audited.append(question.id)
         problems = ("no good",) * (question.id == "halve-well")
         remarks = (Remark("todo", "could be better"),) * (len(seeds) == 2)
         title = question.spec.title
@@ -489,15 +494,15 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(auditing, "audit_question", audit)
     monkeypatch.setattr("grader.commands.context.find_spec", without_torch)
-    return found
+    return audited
 
 
 @pytest.mark.usefixtures("tried")
 def test_all_questions_that_can_run_here_are_audited(drill: Drill) -> None:
-    ended = drill("bank", "audit", "--json")
-    assert (ended.status, ended.data["ok"]) == (3, False)
-    assert [q["question"] for q in ended.data["questions"]] == ["double-trouble", "halve-well"]
-    assert ended.data["skipped"] == ["needs-torch"]
+    result = drill("bank", "audit", "--json")
+    assert (result.status, result.data["ok"]) == (3, False)
+    assert [q["question"] for q in result.data["questions"]] == ["double-trouble", "halve-well"]
+    assert result.data["skipped"] == ["needs-torch"]
     follow(
         drill,
         """
@@ -510,10 +515,10 @@ def test_all_questions_that_can_run_here_are_audited(drill: Drill) -> None:
 
 @pytest.mark.usefixtures("tried")
 def test_a_broken_question_does_not_hide_the_others(drill: Drill, broken: str) -> None:
-    ended = drill("bank", "audit", broken, "double-trouble")
-    assert (ended.status, ended.err.count("drill: ")) == (3, 2)
-    assert "double-trouble: no proof; proved now" in ended.out
-    assert ended.out.endswith(f"\n1 of 2 not ready: {broken}\n")
+    result = drill("bank", "audit", broken, "double-trouble")
+    assert (result.status, result.err.count("drill: ")) == (3, 2)
+    assert "double-trouble: no proof; proved now" in result.out
+    assert result.out.endswith(f"\n1 of 2 not ready: {broken}\n")
     data = drill("bank", "audit", broken, "double-trouble", "--json").data
     assert (data["ok"], len(data["problems"]), len(data["questions"])) == (False, 2, 1)
 
@@ -536,8 +541,8 @@ def test_ctrl_c_ends_an_audit_with_130(drill: Drill, monkeypatch: pytest.MonkeyP
         raise KeyboardInterrupt
 
     monkeypatch.setattr(auditing, "audit_question", interrupted)
-    ended = drill("bank", "audit", "double-trouble")
-    assert (ended.status, ended.out, "interrupted" in ended.err) == (130, "", True)
+    result = drill("bank", "audit", "double-trouble")
+    assert (result.status, result.out, "interrupted" in result.err) == (130, "", True)
 
 
 MUTANTS = ("--mutants", "--seeds", "1")
@@ -548,8 +553,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The bank that comes with the program: two questions, of which `gate` can be proved."""
     bank = tmp_path / "bank"
     gate(bank, AT_ZERO)
-    for name, other in (("questions/gate.yaml", "door.yaml"), ("drills/gate", "door")):
-        (bank / name).with_name(other).symlink_to(bank / name)
+    for name, new_name in (("questions/gate.yaml", "door.yaml"), ("drills/gate", "door")):
+        (bank / name).with_name(new_name).symlink_to(bank / name)
     monkeypatch.setattr(grader.bank, "builtin", lambda: bank)
     return bank
 
@@ -567,14 +572,14 @@ def claim(folder: Path, *names: str, **changes: Any) -> None:
 
 
 def test_a_proof_is_written_after_an_audit_without_faults(folder: Path, real: Drill) -> None:
-    ended = real("bank", "audit", "gate", *MUTANTS, "--write-proofs")
-    assert (ended.status, "gate: no proof; proved now" in ended.out) == (0, True)
+    result = real("bank", "audit", "gate", *MUTANTS, "--write-proofs")
+    assert (result.status, "gate: no proof; proved now" in result.out) == (0, True)
     path = folder / "questions" / "gate.proof.json"
-    assert str(path) in ended.out
-    ended = real("bank", "audit", "gate", *MUTANTS)
+    assert str(path) in result.out
+    result = real("bank", "audit", "gate", *MUTANTS)
     begin = "gate: proved before: this question, this grader, 1 seed, 13 mutants; proved now"
-    assert ended.out.startswith(begin)
-    assert ended.err == "", "it says what was found again"
+    assert result.out.startswith(begin)
+    assert result.err == "", "it says what was found again"
     path.unlink()
     gate(folder)  # nothing is explained any more
     assert real("bank", "audit", "gate", *MUTANTS, "--write-proofs").status == 3
@@ -583,17 +588,17 @@ def test_a_proof_is_written_after_an_audit_without_faults(folder: Path, real: Dr
 
 def test_only_what_is_not_current_is_tried(folder: Path, real: Drill, tried: list[str]) -> None:
     claim(folder, "door", "gate")
-    ended = real("bank", "audit", "--jobs", "1")
-    assert (ended.status, ended.err, tried) == (0, "", [])
+    result = real("bank", "audit", "--jobs", "1")
+    assert (result.status, result.err, tried) == (0, "", [])
     before = "proved before: this question, this grader, 3 seeds, 13 mutants"
-    assert ended.out == (
+    assert result.out == (
         f"door: {before}\ngate: {before}\n\nall 2 are ready, 2 of them proved before\n"
     )
     claim(folder, "gate", digest="0")
-    ended = real("bank", "audit", "--jobs", "1")
-    assert (ended.status, tried) == (0, ["gate"])
-    assert "gate: the question has changed since its proof; proved now\n" in ended.out
-    assert ended.out.endswith("\nall 2 are ready, 1 of them proved before\n")
+    result = real("bank", "audit", "--jobs", "1")
+    assert (result.status, tried) == (0, ["gate"])
+    assert "gate: the question has changed since its proof; proved now\n" in result.out
+    assert result.out.endswith("\nall 2 are ready, 1 of them proved before\n")
     real("bank", "audit", "--jobs", "1", "--all")
     assert tried == ["gate", "door", "gate"]
 
@@ -603,8 +608,8 @@ def test_a_bank_of_a_stranger_is_proved_whatever_lies_in_it(
 ) -> None:
     monkeypatch.setattr(grader.bank, "builtin", lambda: tmp_path)
     claim(folder, "door", "gate")
-    ended = real("--bank", str(folder), "bank", "audit", "--jobs", "1", "--json")
-    assert (tried, ended.data["proofs"]) == (["door", "gate"], [])
+    result = real("--bank", str(folder), "bank", "audit", "--jobs", "1", "--json")
+    assert (tried, result.data["proofs"]) == (["door", "gate"], [])
     monkeypatch.chdir(folder)
     real("bank", "audit", "--jobs", "1")
     assert tried == ["door", "gate"] * 2
@@ -616,8 +621,8 @@ def test_a_proof_is_of_all_mutants_and_not_written_through_a_link(
     folder: Path, real: Drill, tried: list[str], tmp_path: Path
 ) -> None:
     for words in ((), ("--mutants", "--at-most", "3")):
-        ended = real("bank", "audit", "gate", "--write-proofs", *words)
-        ended.refused("--mutants without --at-most")
+        result = real("bank", "audit", "gate", "--write-proofs", *words)
+        result.refused("--mutants without --at-most")
     (folder / "questions" / "gate.proof.json").symlink_to(tmp_path / "elsewhere")
     assert real("bank", "audit", "gate", *MUTANTS, "--write-proofs").status == 2
     assert (tried, (tmp_path / "elsewhere").exists()) == ([], False)
@@ -637,8 +642,8 @@ def test_a_hole_is_shown_and_ends_with_3(tmp_path: Path, real: Drill) -> None:
     gate(tmp_path / "bank", AT_ZERO)
     follow(real, f'{words} --mutants --json => 0 | "ok": true | "explained": 1 | "score": 1.0')
     (tmp_path / "bank/drills/gate/starter.py").write_bytes(question.reference)
-    said = "the mutants of gate are not tried: its audit has problems"
-    follow(real, f"{words} --mutants => 3 | {said} | !mutants of the reference")
+    warning = "the mutants of gate are not tried: its audit has problems"
+    follow(real, f"{words} --mutants => 3 | {warning} | !mutants of the reference")
 
 
 def test_a_new_question_is_audited_without_naming_the_bank(
@@ -646,10 +651,10 @@ def test_a_new_question_is_audited_without_naming_the_bank(
 ) -> None:
     real("bank", "new", "my-norm")
     for words in (("my-norm",), ()):  # all of the folder, and nothing else
-        ended = real("bank", "audit", *words, "--seeds", "1", "--json")
-        assert (ended.status, ended.err) == (0, ""), ended.out
-        assert [report["question"] for report in ended.data["questions"]] == ["my-norm"]
-    other = write_bank(tmp_path / "other")
-    assert real("--bank", str(other), "bank", "audit", "my-norm").status == 2
-    monkeypatch.setenv("DRILL_BANK", os.fspath(other))
+        result = real("bank", "audit", *words, "--seeds", "1", "--json")
+        assert (result.status, result.err) == (0, ""), result.out
+        assert [report["question"] for report in result.data["questions"]] == ["my-norm"]
+    other_bank = write_bank(tmp_path / "other")
+    assert real("--bank", str(other_bank), "bank", "audit", "my-norm").status == 2
+    monkeypatch.setenv("DRILL_BANK", os.fspath(other_bank))
     assert real("bank", "audit", "my-norm").status == 2

@@ -33,12 +33,12 @@ def printed(script: Path) -> str:
 def test_a_small_case_is_written_out_and_runs(real: Drill) -> None:
     real("start", ID)
     Path(ID, "submission.py").write_text(reference(ID))
-    ended = real("case", "shared-winner")
-    assert ended.status == 0
-    assert "  x = np.array([[[[0., 1., 0.],\n" in ended.out
-    assert "  kernel = 2\n" in ended.out
-    assert "  grad_x = submission.maxpool2d_backward(grad_y, ctx)\n" in ended.out
-    assert f"Wrote {ID}/cases/shared_winner.py\nNext: python" in ended.out
+    result = real("case", "shared-winner")
+    assert result.status == 0
+    assert "  x = np.array([[[[0., 1., 0.],\n" in result.out
+    assert "  kernel = 2\n" in result.out
+    assert "  grad_x = submission.maxpool2d_backward(grad_y, ctx)\n" in result.out
+    assert f"Wrote {ID}/cases/shared_winner.py\nNext: python" in result.out
     assert "10." not in Path(ID, "cases/shared_winner.py").read_text()  # which is expected
     assert "[ 0. 10.  0.]" in printed(Path(ID, "cases/shared_winner.py"))
     assert list(Path(ID, "cases").iterdir()) == [Path(ID, "cases/shared_winner.py")]
@@ -46,7 +46,7 @@ def test_a_small_case_is_written_out_and_runs(real: Drill) -> None:
 
 def test_the_list_says_what_a_numbered_case_is(real: Drill) -> None:
     real("start", "chunked-cross-entropy")
-    cases = {one["case"]: one["about"] for one in real("case", "--json").data["cases"]}
+    cases = {case["case"]: case["about"] for case in real("case", "--json").data["cases"]}
     numbered = {name: about for name, about in cases.items() if name.endswith(" (2)")}
     assert numbered
     for name, about in numbered.items():
@@ -65,9 +65,9 @@ def test_the_inputs_are_those_of_the_last_grade(real: Drill) -> None:
     real("case", "gaps", "--seed", "78")
     assert printed(Path(ID, "cases/gaps.py")) != first
     assert Path(ID, "cases/gaps.npz").exists()
-    listed = {case["case"]: case["failing"] for case in real("case", "--json").data["cases"]}
-    assert listed["gaps"] is True
-    assert listed["planes"] is False
+    failing = {case["case"]: case["failing"] for case in real("case", "--json").data["cases"]}
+    assert failing["gaps"] is True
+    assert failing["planes"] is False
     assert re.search(r"^gaps +fails +a stride larger", real("case").out, re.MULTILINE)
 
 
@@ -96,11 +96,11 @@ def test_the_script_that_was_there_is_kept(real: Drill) -> None:
     ids=["empty", "expanded", "masked", "float32"],
 )
 def test_what_is_special_about_inputs_is_in_the_script(
-    real: Drill, tmp_path: Path, given: str, expected: str
+    real: Drill, tmp_path: Path, spec: str, expected: str
 ) -> None:
     question = "scaled-copy"
     wide = "x: {normal: [2, 5]}, factor: 2, grad_y: {normal: like y}"
-    bank = write_bank(tmp_path / "bank", edited(wide, f"{given}, factor: 2"))
+    bank = write_bank(tmp_path / "bank", edited(wide, f"{spec}, factor: 2"))
     backward = "def scale_backward(grad_y, ctx):\n    return grad_y * ctx\n"
     right = f"def scale(x, factor):\n    return x * factor, factor\n\n\n{backward}"
     (bank / "drills" / question / "reference.py").write_text(right)
@@ -138,13 +138,13 @@ def test_tensors_are_made_as_a_grade_makes_them(real: Drill) -> None:
 def test_an_unknown_case_suggests_the_nearest_and_without_a_folder_one_is_printed_whole(
     real: Drill,
 ) -> None:
-    ended = real("case", "shared-winner", ID)
-    assert (ended.status, "print(" in ended.out, "Wrote" in ended.out) == (0, True, False)
-    assert f"Next: drill start {ID}" in ended.out
+    result = real("case", "shared-winner", ID)
+    assert (result.status, "print(" in result.out, "Wrote" in result.out) == (0, True, False)
+    assert f"Next: drill start {ID}" in result.out
     assert list(Path().iterdir()) == []
     real("start", ID)
-    said = "did you mean 'shared-winner'?"
-    real("case", "shared-winer").refused(said, "Next: drill case\n")
+    suggestion = "did you mean 'shared-winner'?"
+    real("case", "shared-winer").refused(suggestion, "Next: drill case\n")
     assert not Path(ID, "cases").exists()
 
 
@@ -159,11 +159,11 @@ def test_what_is_in_the_way_is_left_alone(real: Drill, tmp_path: Path, kind: str
         path.symlink_to(tmp_path / "elsewhere")
     else:
         (path / "shared_winner.py").mkdir(parents=True)
-    ended = real("case", "shared-winner")
-    assert ended.status == 0
-    assert "print(" in ended.out
-    assert "Wrote" not in ended.out
-    assert "the script is not written" in ended.err
+    result = real("case", "shared-winner")
+    assert result.status == 0
+    assert "print(" in result.out
+    assert "Wrote" not in result.out
+    assert "the script is not written" in result.err
     assert kind != "link" or not list((tmp_path / "elsewhere").iterdir())
 
 
@@ -186,7 +186,7 @@ def test_the_debugger_stops_in_the_function_of_the_candidate(real: Drill, home: 
     real("start", ID)
     environment = os.environ | {"PYTHONPATH": str(ROOT), "DRILL_HOME": str(home)}
     program = "from grader.commands.app import main; main()"
-    ended = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program, "case", "shared-winner", "--debug"],
         input="args\nquit\n",
         capture_output=True,
@@ -195,6 +195,6 @@ def test_the_debugger_stops_in_the_function_of_the_candidate(real: Drill, home: 
         check=False,
         timeout=60,
     )
-    assert f"{ID}/submission.py(" in ended.stdout
-    assert "maxpool2d_forward()" in ended.stdout
-    assert "kernel = 2" in ended.stdout
+    assert f"{ID}/submission.py(" in result.stdout
+    assert "maxpool2d_forward()" in result.stdout
+    assert "kernel = 2" in result.stdout

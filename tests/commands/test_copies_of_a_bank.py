@@ -76,10 +76,10 @@ def graded(ctx: Context, text: str) -> grade.GradeResult:
 
 def yours(ctx: Context) -> progress.QuestionProgress:
     """Return the progress that a list of questions shows."""
-    (found,) = (
+    (question_progress,) = (
         row.question_progress for row in questions.list_questions(ctx) if row.header.id == ID
     )
-    return found
+    return question_progress
 
 
 def test_a_clone_and_a_wheel_share_all_records(
@@ -117,9 +117,9 @@ def test_a_folder_of_one_copy_is_accepted_with_another(
         assert watched.resolved_drill.is_started
         assert watched.resolved_drill.question.bank == wheel
     interview.begin_interview(ctx, [ID], minutes=45)
-    held = open_interview.unclosed_interview(ctx)
-    assert held is not None
-    assert interview.current_drill(ctx, held) is not None
+    current = open_interview.unclosed_interview(ctx)
+    assert current is not None
+    assert interview.current_drill(ctx, current) is not None
     assert graded(ctx, "# fail once more\n").tries == 2
 
 
@@ -128,9 +128,9 @@ def test_a_blind_interview_stays_blind_when_the_program_is_installed_again(
 ) -> None:
     assert clone.exists()
     interview.begin_interview(ctx, [ID], minutes=45, blind=True)
-    held = open_interview.unclosed_interview(ctx)
-    assert held is not None
-    interview.current_drill(ctx, held)
+    current = open_interview.unclosed_interview(ctx)
+    assert current is not None
+    interview.current_drill(ctx, current)
     use(wheel, monkeypatch)
     with pytest.raises(grade.SealedError):
         graded(ctx, "# pass\n")
@@ -143,18 +143,18 @@ def test_a_blind_interview_stays_blind_when_the_program_is_installed_again(
 def old_history(folder: Path, *banks: Path) -> None:
     """Write a history as earlier versions did: each event has the path of a bank, and no name."""
     folder.mkdir()
-    at = "2026-01-01T00:00:00+00:00"
+    moment = "2026-01-01T00:00:00+00:00"
     with closing(sqlite3.connect(folder / events.FILE_NAME)) as db, db:
         for statement in events._TABLES:
             db.execute(statement)
         rows: list[tuple[object, ...]] = []
         for number, bank in enumerate(banks, 1):
             db.execute("INSERT INTO submissions VALUES (?, ?)", (f"sha{number}", b"# tried\n"))
-            same = (at, "ann", "0.1.0", ID, str(bank), "digest")
+            columns_of_all = (moment, "ann", "0.1.0", ID, str(bank), "digest")
             rows += [
-                ("started", *same, None, str(folder / ID), None, None, None),
-                ("begun", *same, number, None, f"sha{number}", None, None),
-                ("graded", *same, number, None, None, "fail", STARTER_PARTS),
+                ("started", *columns_of_all, None, str(folder / ID), None, None, None),
+                ("begun", *columns_of_all, number, None, f"sha{number}", None, None),
+                ("graded", *columns_of_all, number, None, None, "fail", STARTER_PARTS),
             ]
         columns = "what, at, who, program, question, bank, digest, attempt, path, sha256, verdict"
         marks = ", ".join("?" * 12)
@@ -181,16 +181,16 @@ def test_an_old_history_counts_wherever_its_bank_was(
 
 
 def test_banks_of_one_name_are_one_and_of_two_names_are_two(ctx: Context, tmp_path: Path) -> None:
-    mine, copy, other = (
+    first, copy, other = (
         Path(shutil.copytree(BANK, tmp_path / name)) for name in ("a/mine", "b/mine", "other")
     )
-    at = {bank: replace(ctx, bank=bank) for bank in (mine, copy, other)}
-    start.start_drill(at[mine], ID)
-    assert graded(at[mine], "# fail\n").tries == 1
-    assert (yours(at[copy]).tries, yours(at[other]).tries) == (1, 0)
-    assert graded(at[copy], "# fail again\n").tries == 2
+    contexts = {bank: replace(ctx, bank=bank) for bank in (first, copy, other)}
+    start.start_drill(contexts[first], ID)
+    assert graded(contexts[first], "# fail\n").tries == 1
+    assert (yours(contexts[copy]).tries, yours(contexts[other]).tries) == (1, 0)
+    assert graded(contexts[copy], "# fail again\n").tries == 2
     with pytest.raises(UsageError, match="was started for"):
-        start.start_drill(at[other], ID)
+        start.start_drill(contexts[other], ID)
     file = tmp_path / "c" / "mine.yaml"
-    assert progress.is_same_bank(str(mine), str(file))
+    assert progress.is_same_bank(str(first), str(file))
     assert not progress.is_same_bank(str(tmp_path / "drill"), str(tmp_path / WHEEL))

@@ -43,8 +43,8 @@ Say = Callable[..., Ended]
 @pytest.fixture
 def bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A bank of one question of three parts, with follow-ups of every kind."""
-    one = '[{ask: "What would a weighted mean divide by?", answer: The sum of the weights.}]'
-    text = SPEC.replace(one, FIRST.rstrip())
+    follow_ups = '[{ask: "What would a weighted mean divide by?", answer: The sum of the weights.}]'
+    text = SPEC.replace(follow_ups, FIRST.rstrip())
     text = text.replace('    hints: ["What is 0 / 0?"]\n', SECOND.lstrip("\n"))
     text = text.replace("needs: spread}\n", f"needs: spread}}\n{THIRD.lstrip(chr(10))}")
     path = tmp_path / f"{ID}.yaml"
@@ -54,7 +54,7 @@ def bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def happened(home: Path, bank: Path) -> Callable[..., None]:
+def record_event(home: Path, bank: Path) -> Callable[..., None]:
     """Give what records that parts were passed, as in "pass pass fail", or another event."""
 
     def record(parts: str = "", what: str = "graded", **more: object) -> None:
@@ -97,41 +97,41 @@ def order(real: Drill) -> list[tuple[int, int, str | None]]:
 
 
 def test_nothing_is_shown_of_a_part_that_is_not_passed(
-    say: Say, happened: Callable[..., None]
+    say: Say, record_event: Callable[..., None]
 ) -> None:
     said = f"part 1 of {ID} is not passed yet, and its follow-ups come after that"
     for arguments in ((), ("--all",), ("--json",), ("--answer", "1")):
-        ended = say("1\n", *arguments)
-        assert ended.status == 2
-        assert said in ended.out + ended.err
-        assert "weighted" not in ended.out + ended.err
-    happened("fail skipped skipped")
+        result = say("1\n", *arguments)
+        assert result.status == 2
+        assert said in result.out + result.err
+        assert "weighted" not in result.out + result.err
+    record_event("fail skipped skipped")
     say("1\n").refused(said, f"Next: drill start {ID}\n")
-    happened("pass fail skipped")
-    ended = say("")
-    assert ended.status == 0
-    assert "weighted" in ended.out
+    record_event("pass fail skipped")
+    result = say("")
+    assert result.status == 0
+    assert "weighted" in result.out
     assert "MiB" not in say("", "--all").out
     say("", "--part", "2").refused(f"part 2 of {ID} is not passed yet")
     say("", "--part", "9").refused("--part: expected a number from 1 to 3, found 9")
 
 
 def test_who_gave_up_is_asked_about_the_part_that_was_given_up(
-    real: Drill, happened: Callable[..., None]
+    real: Drill, record_event: Callable[..., None]
 ) -> None:
-    happened("pass fail skipped")
-    happened(what="solution")
+    record_event("pass fail skipped")
+    record_event(what="solution")
     assert {part for part, _, _ in order(real)} == {1, 2}
 
 
 def test_an_answer_is_judged_and_kept_and_ours_comes_after_it(
-    say: Say, happened: Callable[..., None], home: Path
+    say: Say, record_event: Callable[..., None], home: Path
 ) -> None:
-    happened("pass pass pass")
-    ended = say("2\nNot today\n\nn\ny\ny\n3\n3.1\n3 MiB\n1 0 0 4\n1 0; 0 4\n")
-    assert (ended.status, ended.err) == (0, "")
+    record_event("pass pass pass")
+    result = say("2\nNot today\n\nn\ny\ny\n3\n3.1\n3 MiB\n1 0 0 4\n1 0; 0 4\n")
+    assert (result.status, result.err) == (0, "")
     assert (
-        ended.out
+        result.out
         == """\
 mean-and-spread: 4 questions; Enter leaves one for later, Ctrl-D ends
 
@@ -197,20 +197,20 @@ Next: drill discuss mean-and-spread --all   drill next
 
 
 def test_an_idea_of_a_later_part_is_neither_shown_nor_kept(
-    say: Say, happened: Callable[..., None], home: Path
+    say: Say, record_event: Callable[..., None], home: Path
 ) -> None:
-    happened("pass fail skipped")
-    ended = say("", "--answer", "2")
-    assert "Wrong; 3 is right." in ended.out
-    assert "Idea" not in ended.out
+    record_event("pass fail skipped")
+    result = say("", "--answer", "2")
+    assert "Wrong; 3 is right." in result.out
+    assert "Idea" not in result.out
     assert discussed(home)[0][1]["idea"] is None
     assert "Idea: sums." in say("\n1\n").out  # after the other one
 
 
 def test_those_never_answered_come_first_then_wrong_ones_then_the_oldest(
-    say: Say, real: Drill, happened: Callable[..., None]
+    say: Say, real: Drill, record_event: Callable[..., None]
 ) -> None:
-    happened("pass pass pass", asked="How large are 3 MiB?")
+    record_event("pass pass pass", asked="How large are 3 MiB?")
     assert order(real) == [(2, 1, None), (1, 1, None), (1, 2, None), (3, 1, None)]
     follow(
         real,
@@ -234,9 +234,9 @@ def test_those_never_answered_come_first_then_wrong_ones_then_the_oldest(
 
 
 def test_of_an_answer_in_words_a_script_says_line_by_line_what_is_in_it(
-    real: Drill, say: Say, happened: Callable[..., None], home: Path
+    real: Drill, say: Say, record_event: Callable[..., None], home: Path
 ) -> None:
-    happened("pass pass pass", asked="Why do you add up in float64?")
+    record_event("pass pass pass", asked="Why do you add up in float64?")
     hidden = real("discuss", ID, "--json").data["follow_ups"][0]
     assert (hidden["kind"], hidden["answer"], hidden["verdict"]) == ("points", None, None)
     said = say("", "--answer", "They grow")
@@ -265,34 +265,34 @@ Next: drill discuss {ID}
 
 @pytest.mark.parametrize("typed", ["7", "two", "\x1b[31m", "9" * 100_000])
 def test_what_is_no_answer_is_refused_and_not_kept(
-    real: Drill, happened: Callable[..., None], home: Path, typed: str
+    real: Drill, record_event: Callable[..., None], home: Path, typed: str
 ) -> None:
-    happened("pass fail skipped")
-    ended = real("discuss", ID, "--answer", typed)
-    assert ended.status == 2
-    assert "that is no answer: expected a number from 1 to 3, found" in ended.err
-    assert "\x1b" not in ended.err
-    assert len(ended.err) < 400
+    record_event("pass fail skipped")
+    result = real("discuss", ID, "--answer", typed)
+    assert result.status == 2
+    assert "that is no answer: expected a number from 1 to 3, found" in result.err
+    assert "\x1b" not in result.err
+    assert len(result.err) < 400
     assert discussed(home) == []
 
 
 def test_an_empty_line_leaves_a_question_and_the_end_of_the_input_all_that_follow(
-    say: Say, happened: Callable[..., None], home: Path
+    say: Say, record_event: Callable[..., None], home: Path
 ) -> None:
-    happened("pass pass pass")
-    ended = say("\n\n")
-    assert ended.status == 0
-    assert "\n0 right, 0 wrong, 4 left\n" in ended.out
-    assert "4 of 4" not in ended.out
+    record_event("pass pass pass")
+    result = say("\n\n")
+    assert result.status == 0
+    assert "\n0 right, 0 wrong, 4 left\n" in result.out
+    assert "4 of 4" not in result.out
     # The text of an answer is kept where nobody says what is in it.
     assert "\n0 right, 0 wrong, 4 left\n" in say("\nwords\n\ny\n").out
     assert [(verdict, detail["text"]) for verdict, detail in discussed(home)] == [(None, "words")]
 
 
 def test_whoever_stops_loses_nothing_that_was_answered(
-    say: Say, happened: Callable[..., None], home: Path, monkeypatch: pytest.MonkeyPatch
+    say: Say, record_event: Callable[..., None], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    happened("pass pass pass")
+    record_event("pass pass pass")
     typed = iter(["3", "much", "and more", "", "y"])
 
     def line(_: str) -> str:
@@ -301,27 +301,27 @@ def test_whoever_stops_loses_nothing_that_was_answered(
         return found
 
     monkeypatch.setattr("builtins.input", line)
-    ended = say("")
-    assert ended.status == 130
-    assert ended.err == "drill: 1 answer kept\ninterrupted\n"
+    result = say("")
+    assert result.status == 130
+    assert result.err == "drill: 1 answer kept\ninterrupted\n"
     verdicts = [(verdict, detail["text"]) for verdict, detail in discussed(home)]
     assert verdicts == [("pass", "3"), (None, "much\nand more")]
 
 
 def test_long_and_odd_answers_are_kept_as_far_as_they_go(
-    say: Say, happened: Callable[..., None], home: Path
+    say: Say, record_event: Callable[..., None], home: Path
 ) -> None:
-    happened("pass pass pass", asked="Why do you add up in float64?")
-    ended = say("\x1b[2J\u202e" + "x" * 20_000 + "\n\ny\ny\nn\n")
-    assert ended.status == 0
-    assert "\x1b" not in ended.out
+    record_event("pass pass pass", asked="Why do you add up in float64?")
+    result = say("\x1b[2J\u202e" + "x" * 20_000 + "\n\ny\ny\nn\n")
+    assert result.status == 0
+    assert "\x1b" not in result.out
     assert len(str(discussed(home)[0][1]["text"])) == 10_000
 
 
 def test_what_comes_through_a_pipe_may_be_no_text(
-    program: Program, happened: Callable[..., None]
+    program: Program, record_event: Callable[..., None]
 ) -> None:
-    happened("pass fail skipped")
+    record_event("pass fail skipped")
     process = program("discuss", ID, stdin=-1)
     assert process.stdin is not None
     process.stdin.buffer.write(b"\xff\xfe\n3\n")  # type: ignore[attr-defined]
@@ -332,37 +332,38 @@ def test_what_comes_through_a_pipe_may_be_no_text(
 
 
 def test_no_input_at_all_is_its_end(
-    real: Drill, happened: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    real: Drill, record_event: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    happened("pass fail skipped")
+    record_event("pass fail skipped")
     monkeypatch.setattr(sys, "stdin", None)
-    ended = real("discuss", ID)
-    assert ended.status == 0
-    assert "0 right, 0 wrong, 2 left" in ended.out
+    result = real("discuss", ID)
+    assert result.status == 0
+    assert "0 right, 0 wrong, 2 left" in result.out
 
 
 def test_where_nothing_can_be_kept_answers_are_judged_all_the_same(
-    say: Say, happened: Callable[..., None], home: Path, monkeypatch: pytest.MonkeyPatch
+    say: Say, record_event: Callable[..., None], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    happened("pass fail skipped")
+    record_event("pass fail skipped")
 
     def full(*_: object) -> None:
         raise events.RecordsError("the disk is full")
 
     monkeypatch.setattr(Store, "write", full)
-    ended = say("3\n")
-    assert "Right." in ended.out
+    result = say("3\n")
+    assert "Right." in result.out
     assert (
-        ended.err == "drill: Your history cannot be written; this is not saved (the disk is full)\n"
+        result.err
+        == "drill: Your history cannot be written; this is not saved (the disk is full)\n"
     )
     assert discussed(home) == []
 
 
 def test_a_question_without_follow_ups_says_so(
-    say: Say, happened: Callable[..., None], bank: Path
+    say: Say, record_event: Callable[..., None], bank: Path
 ) -> None:
     bank.write_text(bank.read_text("utf-8").replace(SECOND.lstrip("\n"), ""), encoding="utf-8")
-    happened("pass pass pass")
+    record_event("pass pass pass")
     say("", "--part", "2").refused(f"part 2 of {ID} has no follow-ups", "Next: drill next")
 
 

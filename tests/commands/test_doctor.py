@@ -20,17 +20,17 @@ def _no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_all_is_well(drill: Drill, home: Path) -> None:
-    ended = drill("doctor")
-    assert ended.status == 0
-    lines = ended.out.splitlines()
+    result = drill("doctor")
+    assert result.status == 0
+    lines = result.out.splitlines()
     assert lines[0] == "Ready for 2 numpy questions; not for 1 torch question."
     assert lines[1] == "    MISSING torch: not installed; only some questions need it"
     assert lines[2].startswith("            pip install torch==")
     assert len(lines) <= 22
     there = ("versions    drill ", "numpy", "machine", "3 questions", f"{home}: 0 grades")
     for expected in there:
-        assert expected in " ".join(ended.out.split("\n                "))
-    assert f"isolation   strong: {len(ACTS)} of {len(ACTS)} forbidden things" in ended.out
+        assert expected in " ".join(result.out.split("\n                "))
+    assert f"isolation   strong: {len(ACTS)} of {len(ACTS)} forbidden things" in result.out
     assert lines[-1] == "Next: drill doctor --walls"
     assert not list(home.iterdir())
     data = drill("doctor", "--json").data
@@ -46,9 +46,9 @@ def test_the_walls_are_a_document_of_their_own(drill: Drill) -> None:
 
 def test_records_that_cannot_be_written(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRILL_HOME", "/dev/null/home")
-    ended = drill("doctor")
-    assert ended.status == 2
-    assert "/dev/null/home cannot be written" in ended.out
+    result = drill("doctor")
+    assert result.status == 2
+    assert "/dev/null/home cannot be written" in result.out
 
 
 def test_torch_that_does_not_load(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,9 +56,9 @@ def test_torch_that_does_not_load(drill: Drill, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(
         "grader.commands.doctor._ASK_TORCH", "raise ImportError('libcuda is missing')"
     )
-    ended = drill("doctor")
-    assert ended.status == 2
-    assert "MISSING torch: does not load: ImportError: libcuda is missing" in ended.out
+    result = drill("doctor")
+    assert result.status == 2
+    assert "MISSING torch: does not load: ImportError: libcuda is missing" in result.out
     monkeypatch.setattr("grader.commands.doctor._ASK_TORCH", "print('NVIDIA H200')")
     assert "NVIDIA H200" in drill("doctor").out
 
@@ -67,11 +67,11 @@ def test_walls_that_are_missing_are_named(drill: Drill, monkeypatch: pytest.Monk
     acts = dict.fromkeys(ACTS, "refused") | {"network": "done"}
     weak = Isolation(acts, ("Landlock: this kernel has no Landlock",))
     monkeypatch.setattr(WorkerClient, "isolation", weak)
-    ended = drill("doctor")
-    said = " ".join(ended.out.split())
-    assert f"WEAK isolation: limited: {len(ACTS) - 1} of {len(ACTS)} forbidden things" in said
-    assert "grade only the code of people you trust" in said
-    assert ended.status == 0
+    result = drill("doctor")
+    page = " ".join(result.out.split())
+    assert f"WEAK isolation: limited: {len(ACTS) - 1} of {len(ACTS)} forbidden things" in page
+    assert "grade only the code of people you trust" in page
+    assert result.status == 0
     walls = drill("doctor", "--walls").out
     assert "done open a network connection" in walls
     assert "no wall: Landlock: this kernel has no Landlock" in walls
@@ -82,9 +82,9 @@ def test_a_worker_that_does_not_start(drill: Drill, monkeypatch: pytest.MonkeyPa
         raise GraderError("the process that runs programs did not start: no numpy", hint="see")
 
     monkeypatch.setattr(WorkerClient, "isolation", property(fails))
-    ended = drill("doctor")
-    assert "did not start: no numpy" in ended.out
-    assert ended.status == 4
+    result = drill("doctor")
+    assert "did not start: no numpy" in result.out
+    assert result.status == 4
 
 
 def test_the_torch_that_is_advised_is_the_one_that_is_tested() -> None:

@@ -22,16 +22,16 @@ LEFT = "it is yours and was left as it is"
 
 
 def test_start_lays_down_the_starter_the_question_and_a_marker(drill: Drill) -> None:
-    ended = drill("start", "double-trouble")
-    assert (ended.status, ended.err) == (0, "")
+    result = drill("start", "double-trouble")
+    assert (result.status, result.err) == (0, "")
     assert SUBMISSION.read_bytes() == stand_in.STARTER
     text = (FOLDER / "QUESTION.md").read_text()
     for expected in ("# The sum that came", "25 min", "def double(x):", "drill grade"):
         assert expected in text
     assert json.loads((FOLDER / ".drill").read_text())["question"] == "double-trouble"
     assert sorted(p.name for p in FOLDER.iterdir()) == [".drill", "QUESTION.md", "submission.py"]
-    assert "A colleague doubles numbers" in ended.out
-    assert ended.out.endswith(
+    assert "A colleague doubles numbers" in result.out
+    assert result.out.endswith(
         "Edit  double-trouble/submission.py   drill watch grades every save\n"
         "Next: cd double-trouble && drill grade\n"
     )
@@ -41,10 +41,10 @@ def test_start_says_at_once_that_torch_is_missing(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grader.commands.context.find_spec", without_torch)
-    ended = drill("start", "needs-torch")
-    assert ended.status == 0  # it can be read, and solved elsewhere
-    assert "needs-torch needs torch to be graded, which is not installed" in ended.err
-    assert "pip install torch==" in ended.err
+    result = drill("start", "needs-torch")
+    assert result.status == 0  # it can be read, and solved elsewhere
+    assert "needs-torch needs torch to be graded, which is not installed" in result.err
+    assert "pip install torch==" in result.err
     assert drill("start", "double-trouble").err == ""
 
 
@@ -78,8 +78,8 @@ def test_start_refuses_a_folder_with_work_in_it(drill: Drill, name: str) -> None
 def test_start_refuses_what_is_in_the_folders_place(drill: Drill) -> None:
     drill("start", "halve-well")
     Path("halve-well").rename(FOLDER)
-    ended = drill("start", "double-trouble")
-    ended.refused("was started for halve-well of ", ", not for double-trouble of ")
+    result = drill("start", "double-trouble")
+    result.refused("was started for halve-well of ", ", not for double-trouble of ")
     FOLDER.rename("elsewhere")
     for target in ("elsewhere", "nowhere"):
         FOLDER.symlink_to(target)
@@ -104,8 +104,8 @@ def test_reset_keeps_a_numbered_copy_beside_and_in_the_records(drill: Drill) -> 
         copy = FOLDER / f"submission.before-reset-{number}.py"
         follow(drill, f"reset => 0 | {copy}")
         assert (copy.read_text(), SUBMISSION.read_bytes()) == (text, stand_in.STARTER)
-    kept = drill("history", "--json").data["attempts"]
-    assert [(a["kind"], a["verdict"]) for a in kept] == [("kept", None)] * 2
+    attempts = drill("history", "--json").data["attempts"]
+    assert [(a["kind"], a["verdict"]) for a in attempts] == [("kept", None)] * 2
     drill("history", "restore", "1", "--to", "back.py")
     assert Path("back.py").read_text() == "first"
 
@@ -120,7 +120,7 @@ def test_reset_does_not_follow_a_symbolic_link(drill: Drill) -> None:
 
 
 def test_the_solution_waits_for_a_pass(drill: Drill) -> None:
-    ended = follow(
+    result = follow(
         drill,
         """
         start double-trouble => 0
@@ -131,9 +131,9 @@ def test_the_solution_waits_for_a_pass(drill: Drill) -> None:
         solution => 0 | !Multiply by 0.5. | Sources - Arithmetic, p. 1
         """,
     )
-    assert ended.out.startswith("double-trouble: the starter (-) needs 1 change (+)")
-    assert "\n1: x + x is 2 * x already.\n-    return x + x + 1\n+    return 2 * x\n" in ended.out
-    assert ended.out.endswith(
+    assert result.out.startswith("double-trouble: the starter (-) needs 1 change (+)")
+    assert "\n1: x + x is 2 * x already.\n-    return x + x + 1\n+    return 2 * x\n" in result.out
+    assert result.out.endswith(
         "\nNext: drill discuss   drill solution --mine   drill solution --full\n"
     )
     (change,) = drill("solution", "--json").data["repair"]
@@ -155,15 +155,15 @@ def test_a_solution_says_what_to_keep_and_where_it_leads(
     before = "prerequisites: [double-trouble]\nuses: [numpy]"
     other.write_text(other.read_text().replace("uses: [numpy]", before))
     monkeypatch.setenv("DRILL_BANK", str(bank))
-    ended = drill("--bank", str(bank), "solution", "double-trouble", "--give-up")
-    assert ended.out.startswith(
+    result = drill("--bank", str(bank), "solution", "double-trouble", "--give-up")
+    assert result.out.startswith(
         "double-trouble: what to keep\n- Twice is a sum.\n- Two lines of it.\n\n"
         "What goes on from here\n- halve-well (arithmetic)\n\n"
         "double-trouble: the starter (-) needs 1 change (+)\n\n1: x + x is 2 * x already.\n"
     )
     data = drill("--bank", str(bank), "solution", "double-trouble", "--json").data
     assert data["teaches"] == ["Twice is a sum.", "Two lines of it."]
-    assert [one["id"] for one in data["leads_to"]] == ["halve-well"]
+    assert [header["id"] for header in data["leads_to"]] == ["halve-well"]
     assert data["sources"] == ["Arithmetic, p. 1"]
 
 
@@ -189,12 +189,14 @@ def test_ones_own_file_is_compared_with_a_right_one(drill: Drill) -> None:
 
 
 def test_comments_docstrings_and_blank_lines_are_no_difference() -> None:
-    mine = b'''"""Mine."""\n\ndef f(x):\n    """Do.\n\n    It.\n    """\n    return x  # done\n'''
+    own_file = (
+        b'''"""Mine."""\n\ndef f(x):\n    """Do.\n\n    It.\n    """\n    return x  # done\n'''
+    )
     right = b'''def f(x):\n    # The same.\n    r"""Twice."""\n    return x\n'''
-    assert diff_code(mine, right) == ()
+    assert diff_code(own_file, right) == ()
     text = b'''TEXT = """\n# kept\n"""\ndef f(x):\n    return "# " + x\n'''
-    other = text.replace(b"kept", b"told")
-    assert ("-", "# kept") in diff_code(text, other)
+    changed = text.replace(b"kept", b"told")
+    assert ("-", "# kept") in diff_code(text, changed)
     assert [
         text for sign, text in diff_code(text, b"") if sign == "-"
     ] == text.decode().splitlines()
@@ -262,13 +264,13 @@ NOTHING, RUN = "no run, nothing is used", "run 1 of 3, seed 0"
     ],
 )
 def test_what_is_not_begun_costs_nothing_and_loading_a_file_costs_a_run(
-    fit: Drill, text: str, said: str, left: int
+    fit: Drill, text: str, phrase: str, left: int
 ) -> None:
     FILE.write_text(text)
-    ended = fit()
-    assert ended.status == 1
-    assert " ".join(ended.out.split()).startswith(said)
-    assert f"{left} left" in ended.out
+    result = fit()
+    assert result.status == 1
+    assert " ".join(result.out.split()).startswith(phrase)
+    assert f"{left} left" in result.out
 
 
 @pytest.mark.parametrize(
@@ -279,22 +281,22 @@ def test_what_is_not_begun_costs_nothing_and_loading_a_file_costs_a_run(
         ("while True: pass", "your script did not finish within 0.2 seconds"),
     ],
 )
-def test_what_comes_to_no_end_has_cost_a_run(fit: Drill, body: str, said: str) -> None:
+def test_what_comes_to_no_end_has_cost_a_run(fit: Drill, body: str, phrase: str) -> None:
     spec = Path("mine/questions/my-fit.yaml")
     spec.write_text(spec.read_text().replace("seconds: 5", "seconds: 0.2"))
     script(body)
-    ended = fit()
-    assert ended.status == 1
-    assert ended.out.startswith(f"{RUN}   {said}")
-    assert "2 left" in ended.out
-    assert ("submission.py:15  return 1 / (seed - seed)" in ended.out) is ("/" in body)
+    result = fit()
+    assert result.status == 1
+    assert result.out.startswith(f"{RUN}   {phrase}")
+    assert "2 left" in result.out
+    assert ("submission.py:15  return 1 / (seed - seed)" in result.out) is ("/" in body)
 
 
 def test_of_endless_prints_the_end_is_shown(fit: Drill) -> None:
     script("print('first'); [print('x' * 99) for _ in range(20_000)]; print('last')")
-    ended = fit()
-    assert ended.status == 0
-    lines = ended.out.splitlines()
+    result = fit()
+    assert result.status == 0
+    lines = result.out.splitlines()
     assert len(lines) == 23
     assert lines[1] == "  ... the last of 2,000,011 characters that it printed ..."
     assert lines[20] == "  last"
@@ -307,7 +309,7 @@ def test_a_run_that_is_stopped_counts(fit: Drill, monkeypatch: pytest.MonkeyPatc
 
     with monkeypatch.context() as patched:
         patched.setattr(running, "run_experiment", stopped)
-        ended = fit()
-    assert (ended.status, ended.out) == (130, "")
-    assert ended.err.startswith("drill: run 1 of 3 was stopped, and counts\n")
+        result = fit()
+    assert (result.status, result.out) == (130, "")
+    assert result.err.startswith("drill: run 1 of 3 was stopped, and counts\n")
     assert fit().out.startswith("run 2 of 3")

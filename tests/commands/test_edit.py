@@ -36,8 +36,8 @@ def test_the_editor_is_the_one_that_is_named_first(
         if name:
             monkeypatch.setenv(name, command)
         FILE.unlink()  # which is no reason not to edit
-        ended = drill("edit", *([] if name else ["--editor", command]))
-        assert (ended.status, ended.out, ended.err) == (0, steps, "")
+        result = drill("edit", *([] if name else ["--editor", command]))
+        assert (result.status, result.out, result.err) == (0, steps, "")
         assert FILE.read_text() == f"# -w {FILE.absolute()}"
         monkeypatch.setenv("EDITOR", "false")
     drill("edit", "--editor", "no-such-editor").refused(
@@ -53,7 +53,7 @@ def test_a_drill_is_started_and_opened(
     assert "--edit and --json exclude each other" in refused.data["error"]["message"]
     assert not FILE.parent.exists()
     monkeypatch.setenv("EDITOR", editor)
-    ended = drill("start", "double-trouble", "--edit")
-    assert (ended.status, ended.err) == (0, "")
-    assert ended.out.endswith("Next: cd double-trouble && drill grade\n")
+    result = drill("start", "double-trouble", "--edit")
+    assert (result.status, result.err) == (0, "")
+    assert result.out.endswith("Next: cd double-trouble && drill grade\n")
     assert FILE.read_text().startswith("# -w ")

@@ -21,7 +21,7 @@ from tests.commands.conftest import ROOT, Drill
 NAME = "three-rows"
 FOLDER, ANSWERS, MARKER = Path(NAME), Path(NAME, "answers.txt"), Path(NAME, ".drill")
 SETS = [load_question([ROOT], NAME, n) for n in range(5)]
-RIGHT = [repaired_starter(one) for one in SETS]
+RIGHT = [repaired_starter(numbered) for numbered in SETS]
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -35,9 +35,9 @@ def ours(real: Drill, monkeypatch: pytest.MonkeyPatch) -> Drill:
 
 def seed_in(text: str) -> int:
     """The seed that a page says its numbers are of."""
-    found = re.search(r"numbers\s+of\s+seed\s+(\d+)", text)
-    assert found is not None, text
-    number = int(found[1])
+    match = re.search(r"numbers\s+of\s+seed\s+(\d+)", text)
+    assert match is not None, text
+    number = int(match[1])
     logits = f"ln {SETS[number].spec.given[number]['powers'][1]:g}"  # type: ignore[index]
     assert logits in " ".join(text.split())
     return number
@@ -51,8 +51,8 @@ def test_a_start_draws_and_says_of_what_seed(ours: Drill) -> None:
     assert ours("show", NAME, "--json").data["numbers"] == number
     assert ANSWERS.read_bytes() == SETS[number].starter
     ANSWERS.write_bytes(RIGHT[number])
-    ended = ours("grade", NAME, "--yes", "--json")
-    assert (ended.status, ended.data["seed"] % 5) == (0, number)
+    result = ours("grade", NAME, "--yes", "--json")
+    assert (result.status, result.data["seed"] % 5) == (0, number)
     assert seed_in(ours("show", NAME, "--seed", "9").out) == 4  # of which it says so
 
 
@@ -82,20 +82,20 @@ def test_a_file_alone_has_the_numbers_of_the_seed(ours: Drill) -> None:
     for number, right in enumerate(RIGHT):
         Path("mine.txt").write_bytes(right)
         for seed, status in ((number, 0), (number + 50, 0), (number + 1, 1)):
-            ended = ours("grade", NAME, "--file", "mine.txt", "--yes", "--seed", str(seed))
-            assert ended.status == status
+            result = ours("grade", NAME, "--file", "mine.txt", "--yes", "--seed", str(seed))
+            assert result.status == status
     Path("mine.txt").write_bytes(RIGHT[0])
     assert ours("grade", NAME, "--file", "mine.txt", "--yes").status == 0  # as drill show has it
     assert seed_in(ours("show", NAME).out) == 0
     # Where a folder is, it has those that drill show has then.
     ours("start", NAME, "--seed", "1")
     Path("mine.txt").write_bytes(RIGHT[1])
-    ended = ours("grade", NAME, "--file", "mine.txt", "--yes")
-    assert (ended.status, seed_in(ours("show", NAME).out)) == (0, 1)
+    result = ours("grade", NAME, "--file", "mine.txt", "--yes")
+    assert (result.status, seed_in(ours("show", NAME).out)) == (0, 1)
 
 
 def test_what_is_begun_again_has_other_numbers_each_time(ours: Drill) -> None:
-    number, seen = seed_in(ours("start", NAME).out), list[int]()
+    number, seeds = seed_in(ours("start", NAME).out), list[int]()
     for _ in range(8):
         ANSWERS.write_bytes(RIGHT[number])
         assert ours("grade", NAME, "--yes").status == 0
@@ -104,8 +104,8 @@ def test_what_is_begun_again_has_other_numbers_each_time(ours: Drill) -> None:
         assert number != before
         assert seed_in((FOLDER / "QUESTION.md").read_text()) == number
         assert ANSWERS.read_bytes() == SETS[number].starter
-        seen.append(number)
-    assert len({*seen}) > 1
+        seeds.append(number)
+    assert len({*seeds}) > 1
     names = sorted(path.name for path in FOLDER.glob("QUESTION*"))
     assert names == ["QUESTION.md"]  # those of before were ours: none is kept
     ANSWERS.write_bytes(RIGHT[before])  # what was right is so no more
@@ -138,8 +138,8 @@ def test_other_pages_have_the_numbers_of_the_folder(ours: Drill) -> None:
     guide = ours("show", NAME, "--interviewer", "--seed", "4")
     assert "1, 14 and 5" in guide.out
     assert "for the interviewer, 4 min, numbers of seed 4" in " ".join(guide.out.split())
-    told = ours("solution", NAME, "--seed", "4", "--give-up", "--full").out
-    assert repaired_starter(SETS[4]).decode().splitlines()[-1] in told
+    page = ours("solution", NAME, "--seed", "4", "--give-up", "--full").out
+    assert repaired_starter(SETS[4]).decode().splitlines()[-1] in page
     other = "four-averages"
     ours("start", other, "--seed", "1")
     Path(other, "answers.txt").write_bytes(repaired_starter(load_question([ROOT], other, 1)))
@@ -150,8 +150,8 @@ def test_other_pages_have_the_numbers_of_the_folder(ours: Drill) -> None:
 def test_what_is_handed_out_has_the_numbers_of_a_seed(ours: Drill) -> None:
     for seed, number in ((None, 0), ("20261123", 3)):
         option = () if seed is None else ("--seed", seed)
-        ended = ours("pack", NAME, "--out", f"out{seed}", *option)
-        assert f"--file FILE{' --seed 20261123' * bool(seed)}" in ended.out
+        result = ours("pack", NAME, "--out", f"out{seed}", *option)
+        assert f"--file FILE{' --seed 20261123' * bool(seed)}" in result.out
         assert seed_in(Path(f"out{seed}", NAME, "README.md").read_text()) == number
 
 
@@ -159,10 +159,10 @@ def test_a_class_has_the_numbers_of_its_seed(tmp_path: Path) -> None:
     handed = {f"s{n}/{NAME}.txt": right for n, right in enumerate(RIGHT)}
     tree(tmp_path / "in", handed)
 
-    def passed(**more: object) -> list[str]:
+    def passed(**options: object) -> list[str]:
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
-        found = graded(tmp_path, ROOT, questions=(NAME,), **more)
-        return sorted(x.entry.hand_in.student for x in found if x.entry.verdict == "pass")
+        verdicts = graded(tmp_path, ROOT, questions=(NAME,), **options)
+        return sorted(x.entry.hand_in.student for x in verdicts if x.entry.verdict == "pass")
 
     assert passed(seed=7) == ["s2"]
     assert passed(seed=9) == ["s4"]  # in the same processes, which have a session open
@@ -171,8 +171,8 @@ def test_a_class_has_the_numbers_of_its_seed(tmp_path: Path) -> None:
     lines = f"format: 1\nseed: per student\nisolation: process\nquestions: [{NAME}]\n"
     file.write_text(lines)
     shutil.rmtree(tmp_path / "out")
-    found = graded(tmp_path, ROOT, questions=(), file=file, level="", seed=8)
-    assert [x.entry.hand_in.student for x in found if x.entry.verdict == "pass"] == ["s3"]
+    verdicts = graded(tmp_path, ROOT, questions=(), file=file, level="", seed=8)
+    assert [x.entry.hand_in.student for x in verdicts if x.entry.verdict == "pass"] == ["s3"]
 
 
 def test_each_student_has_a_seed_with_the_numbers_of_the_class() -> None:
@@ -183,8 +183,8 @@ def test_each_student_has_a_seed_with_the_numbers_of_the_class() -> None:
 
 
 def test_a_fresh_seed_draws_the_numbers_of_its_question() -> None:
-    assert {choose_seed(one) % 5 for one in SETS for _ in range(9)} == {0, 1, 2, 3, 4}
-    assert all(choose_seed(one) % 5 == one.number_set for one in SETS)
+    assert {choose_seed(numbered) % 5 for numbered in SETS for _ in range(9)} == {0, 1, 2, 3, 4}
+    assert all(choose_seed(numbered) % 5 == numbered.number_set for numbered in SETS)
     assert len({choose_seed() for _ in range(9)}) > 1
     assert all(choose_seed() % n == 0 for n in range(1, 13))
 

@@ -36,10 +36,10 @@ def attempts(drill: Drill) -> list[dict[str, object]]:
 def test_the_verdict_sets_the_exit_status(drill: Drill, verdict: str, status: int) -> None:
     drill("start", "double-trouble")
     SUBMISSION.write_text(f"# {verdict}\n")
-    ended = drill("grade")
-    assert (ended.status, ended.err) == (status, "")
-    assert ended.out.startswith(verdict.upper())
-    assert "double-trouble" in ended.out
+    result = drill("grade")
+    assert (result.status, result.err) == (status, "")
+    assert result.out.startswith(verdict.upper())
+    assert "double-trouble" in result.out
     (attempt,) = attempts(drill)
     assert (attempt["verdict"], attempt["isolation"]) == (verdict, "process")
 
@@ -47,11 +47,11 @@ def test_the_verdict_sets_the_exit_status(drill: Drill, verdict: str, status: in
 def test_a_question_is_proved_once_there_is_a_verdict_of_its_checks_on_it_as_it_is(
     drill: Drill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    seen: list[bool] = []
+    proved_flags: list[bool] = []
 
     class Session(stand_in.Session):
         def __init__(self, question: Question, *, proved: bool, **more: Any) -> None:
-            seen.append(proved)
+            proved_flags.append(proved)
             super().__init__(question, **more)
 
     monkeypatch.setattr(grader.explain.session, "GradingSession", Session)
@@ -64,7 +64,7 @@ def test_a_question_is_proved_once_there_is_a_verdict_of_its_checks_on_it_as_it_
             spec.write_text(spec.read_text().replace("minutes: 25", "minutes: 30"))
         SUBMISSION.write_text(f"# {verdict}\n")
         drill("grade")
-    assert seen == [False, False, True, True, False, True, True]
+    assert proved_flags == [False, False, True, True, False, True, True]
 
 
 def test_the_drill_is_that_of_the_folder_or_the_one_that_is_named(
@@ -129,7 +129,7 @@ def test_a_file_that_is_none_is_refused_in_a_sentence(drill: Drill) -> None:
     Path("loop").symlink_to("loop")
     Path("whole.py").write_text("# pass")
     Path("link.py").symlink_to("whole.py")
-    for path, said in {
+    for path, phrase in {
         "folder": "found a folder",
         "pipe": "found a pipe",
         "/dev/null": "found a device",
@@ -140,9 +140,9 @@ def test_a_file_that_is_none_is_refused_in_a_sentence(drill: Drill) -> None:
         "loop": "found a symbolic link, which is not followed",
         "link.py": "found a symbolic link, which is not followed",
     }.items():
-        ended = drill("grade", "double-trouble", "--file", path)
-        ended.refused(said)
-        assert ended.err.count("\n") <= 2
+        result = drill("grade", "double-trouble", "--file", path)
+        result.refused(phrase)
+        assert result.err.count("\n") <= 2
     assert attempts(drill) == []
 
 
@@ -200,12 +200,12 @@ def mal(home: Path) -> Path:
     return folder
 
 
-def judged_by_the_real_question(ended: Ended) -> bool:
+def judged_by_the_real_question(result: Ended) -> bool:
     """Whether the question was that of the program, which the easy answer does not pass."""
-    assert ended.status == 1, ended
-    assert ended.data["verdict"] == "error"
-    assert "maxpool2d_forward" in ended.data["message"]
-    return bool(ended.data["bank"] == str(ROOT))
+    assert result.status == 1, result
+    assert result.data["verdict"] == "error"
+    assert "maxpool2d_forward" in result.data["message"]
+    return bool(result.data["bank"] == str(ROOT))
 
 
 def test_a_marker_next_to_a_file_or_further_down_chooses_no_bank(real: Drill, mal: Path) -> None:
@@ -346,9 +346,9 @@ def test_a_path_means_the_drill_of_its_folder_and_no_other(real: Drill, path: st
     assert (graded["question"], graded["verdict"], graded["bank"]) == (ID, "pass", str(ROOT))
     recorded = attempts(real)
     Path("mp/.drill").unlink()  # it is not taken for the drill started last
-    ended = real("grade", path)
-    ended.refused("does not belong to a started drill")
-    assert "drill grade ID --file PATH grades any file" in " ".join(ended.err.split())
+    result = real("grade", path)
+    result.refused("does not belong to a started drill")
+    assert "drill grade ID --file PATH grades any file" in " ".join(result.err.split())
     assert attempts(real) == recorded
 
 
@@ -392,8 +392,11 @@ def test_notes_in_the_question_are_kept(parts: Drill, tmp_path: Path) -> None:
     (FOLDER / "QUESTION.md").unlink()
     (FOLDER / "QUESTION.md").symlink_to(tmp_path / "elsewhere")
     write(WHOLE_MEAN)
-    ended = parts("grade")  # which nothing of that stops
-    assert ("part 2 of 3" in ended.out, "QUESTION.md stays as it was" in ended.err) == (True, True)
+    result = parts("grade")  # which nothing of that stops
+    assert ("part 2 of 3" in result.out, "QUESTION.md stays as it was" in result.err) == (
+        True,
+        True,
+    )
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -412,24 +415,24 @@ def test_hints_and_the_question_are_shown_as_far_as_one_is(parts: Drill) -> None
     write(MEAN)
     parts("grade")
     assert "hint 1 of 1 of part 2\n    What is 0 / 0?" in parts("hint").out
-    every = parts("hint", "--json").data
-    assert ([h["number"] for h in every["hints"]], every["left"]) == ([1], 0)
+    document = parts("hint", "--json").data
+    assert ([h["number"] for h in document["hints"]], document["left"]) == ([1], 0)
     assert "hint 1 of 1" in parts("hint", "--number", "1").out
     assert parts("hint", "--number", "2").status == 2
     assert [p["id"] for p in parts("show", PARTS, "--json").data["parts"]] == ["1", "2"]
     assert len(parts("show", PARTS, "--json", "--all").data["parts"]) == 3
     fresh = parts("start", PARTS, "--dir", "again").out  # the page goes with the starter
     assert ("part 1 of 3" in fresh, "sends nothing" in fresh) == (True, False)
-    written = (Path("again") / PARTS / "QUESTION.md").read_text(encoding="utf-8")
-    assert written.count("\n## Part ") == 2  # and the file has what is asked so far
+    question_text = (Path("again") / PARTS / "QUESTION.md").read_text(encoding="utf-8")
+    assert question_text.count("\n## Part ") == 2  # and the file has what is asked so far
     again = parts("start", PARTS, "--dir", "again").out  # a version that is one's own
     assert ("part 2 of 3" in again, "sends nothing at all" in again) == (True, True)
 
 
 def test_what_is_no_try_is_judged_whole(parts: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("other.py").write_text(MEAN, encoding="utf-8")
-    ended = parts("grade", PARTS, "--file", "other.py")
-    assert ("m is NaN, expected 0" in ended.out, "drill case" in ended.out) == (True, False)
+    result = parts("grade", PARTS, "--file", "other.py")
+    assert ("m is NaN, expected 0" in result.out, "drill case" in result.out) == (True, False)
     assert question().count("\n## Part ") == 1  # of which alone cases are known
     write(MEAN)
     monkeypatch.setenv("DRILL_HOME", "/proc/nowhere")  # without records nothing is held back
@@ -448,9 +451,9 @@ def test_the_first_prediction_counts(real: Drill, monkeypatch: pytest.MonkeyPatc
     def graded(answers: str = "", *options: str) -> tuple[int, str]:
         if answers:
             (folder / "answers.txt").write_text(answers)
-        ended = real(*here, "grade", "seven-windows", *options)
-        assert "drill case" not in ended.out
-        return ended.status, ended.out
+        result = real(*here, "grade", "seven-windows", *options)
+        assert "drill case" not in result.out
+        return result.status, result.out
 
     assert (
         "Edit  seven-windows/answers.txt"
@@ -475,10 +478,10 @@ def test_the_first_prediction_counts(real: Drill, monkeypatch: pytest.MonkeyPatc
         (("--file", "wrong.txt", "--yes"), "drill solution seven-windows"),
         (("--file", "wrong.txt", "--yes", "--json"), ""),
     ):
-        ended = real(*here, "grade", "seven-windows", *file)
-        assert ended.status == 2
-        assert said in ended.err
-        assert "8.000" not in ended.out + ended.err
+        result = real(*here, "grade", "seven-windows", *file)
+        assert result.status == 2
+        assert said in result.err
+        assert "8.000" not in result.out + result.err
     assert real(*here, "grade", "wrong.txt", "--yes").status == 2  # in no folder of a drill
     status, page = graded("", "--yes")
     assert (status, "try 1" in page.splitlines()[0]) == (1, True)
@@ -506,25 +509,27 @@ def test_an_estimate_never_shows_what_is_right(real: Drill) -> None:
         "decode_time = 8.8 ms\nprefill_time = 0.4 s\n"
     )
     for words in ((), ("--full",), ("--plain",), ("--json",)):
-        ended = real(
+        result = real(
             "--bank", str(ROOT), "grade", "decode-on-paper", "--seed", "5", "--file", str(answers),
             *words,
         )  # fmt: skip
-        assert ended.status == 1
-        said = re.sub(r'"(seconds|sha256|digest|outputs)": [^,]+', "", ended.out)  # any digits
+        assert result.status == 1
+        document = re.sub(r'"(seconds|sha256|digest|outputs)": [^,]+', "", result.out)  # any digits
         for kept_back in ("28.3", "2831", "17.16", "0.0172", "17.2", "0.43", "too large", "half"):
-            assert kept_back not in said, (words, kept_back)
+            assert kept_back not in document, (words, kept_back)
         if not words:
-            assert "cache: kv_total is wrong in case card: the model and the card of the" in said
+            assert (
+                "cache: kv_total is wrong in case card: the model and the card of the" in document
+            )
 
 
 def test_what_a_review_is_about_can_be_read_before_it_begins(real: Drill) -> None:
-    shown = real("--bank", str(ROOT), "show", "data-parallel-review").out
-    assert "\n  19  +    params -= lr * velocity\n" in shown
-    assert "\n  overwritten        something that should be added up is replaced\n" in shown
+    page = real("--bank", str(ROOT), "show", "data-parallel-review").out
+    assert "\n  19  +    params -= lr * velocity\n" in page
+    assert "\n  overwritten        something that should be added up is replaced\n" in page
     real("--bank", str(ROOT), "start", "data-parallel-review")
-    written = Path("data-parallel-review", "QUESTION.md").read_text()
-    assert "- `overwritten` something that should be added up is replaced\n" in written
+    question_text = Path("data-parallel-review", "QUESTION.md").read_text()
+    assert "- `overwritten` something that should be added up is replaced\n" in question_text
 
 
 def test_a_folder_whose_name_is_no_utf_8_holds_a_drill_as_any_other(drill: Drill) -> None:
@@ -543,16 +548,16 @@ def test_a_page_of_the_grade_is_written_beside_what_is_printed(drill: Drill) -> 
     drill("start", "double-trouble")
     SUBMISSION.write_text("# fail <script>\n")
     printed = drill("grade")
-    ended = drill("grade", "--html", "page.html")
-    assert (ended.status, ended.err) == (1, "the page is in page.html\n")
-    assert ended.out.splitlines()[-1] == printed.out.splitlines()[-1]  # Next
+    result = drill("grade", "--html", "page.html")
+    assert (result.status, result.err) == (1, "the page is in page.html\n")
+    assert result.out.splitlines()[-1] == printed.out.splitlines()[-1]  # Next
     page = Path("page.html").read_text(encoding="utf-8")
     assert "<h1>The sum that came out too large</h1>" in page
     assert '<strong class="reverse">FAIL</strong> double-trouble/submission.py' in page
     assert "drill hint" not in page
     SUBMISSION.write_text("# pass\n")
-    ended = drill("grade", "--html", "page.html", "--json")
-    assert (ended.status, ended.data["verdict"]) == (0, "pass")
+    result = drill("grade", "--html", "page.html", "--json")
+    assert (result.status, result.data["verdict"]) == (0, "pass")
     assert "PASS" in Path("page.html").read_text(encoding="utf-8")  # in the place of the other
     assert not list(Path().glob(".page*"))
 

@@ -16,11 +16,11 @@ TOPICS = {path.stem for path in (Path(help_module.__file__).parent / "topics").g
 
 
 def test_without_words_it_says_what_there_is(drill: Drill) -> None:
-    ended = drill("help")
-    assert ended.status == 0
+    result = drill("help")
+    assert result.status == 0
     assert {"forms", "parts", "verdicts", "classes", "isolation"} == TOPICS
-    assert all(f"drill help {topic}" in ended.out for topic in TOPICS)
-    assert "\n  grade " in ended.out
+    assert all(f"drill help {topic}" in result.out for topic in TOPICS)
+    assert "\n  grade " in result.out
     bare = drill()
     assert "Begin with `drill next`." in bare.out
 
@@ -39,35 +39,35 @@ def test_the_commands_of_practice_fit_a_screen(drill: Drill) -> None:
 
 
 def test_help_names_defaults_and_has_no_elses(drill: Drill) -> None:
-    said = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    assert not re.findall(r".*(?:: Else|; else) .*", said)
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert not re.findall(r".*(?:: Else|; else) .*", page)
     assert "(default: the one in this folder)" in drill("hint", "--help").out
 
 
 @pytest.mark.parametrize("topic", sorted(TOPICS))
 def test_a_topic_is_a_page(drill: Drill, topic: str) -> None:
-    ended = drill("help", topic)
-    assert ended.status == 0
-    lines = ended.out.splitlines()
+    result = drill("help", topic)
+    assert result.status == 0
+    lines = result.out.splitlines()
     assert 5 < len(lines) <= 22
     assert max(map(len, lines)) <= 80
 
 
 def test_topics_name_what_there_is(drill: Drill) -> None:
-    said = drill("help", "forms").out
-    assert all(f"`{name}`:" in said for name in forms.FORM_NAMES)
-    said = drill("help", "verdicts").out
+    page = drill("help", "forms").out
+    assert all(f"`{name}`:" in page for name in forms.FORM_NAMES)
+    page = drill("help", "verdicts").out
     of_a_grade = set(Verdict) - {Verdict.SKIPPED, Verdict.INCONCLUSIVE}
-    assert all(f"`{verdict.upper()}`:" in said for verdict in of_a_grade)
-    said = drill("help", "isolation").out
-    assert all(f"`{level}`" in said for level in ("strong", "limited", "process"))
+    assert all(f"`{verdict.upper()}`:" in page for verdict in of_a_grade)
+    page = drill("help", "isolation").out
+    assert all(f"`{level}`" in page for level in ("strong", "limited", "process"))
 
 
 def test_a_command_has_its_own_help(drill: Drill) -> None:
     for words in (["grade"], ["bank", "audit"], ["history", "restore"], ["class"]):
-        ended = drill("help", *words)
-        assert ended.status == 0
-        assert ended.out == drill(*words, "--help").out
+        result = drill("help", *words)
+        assert result.status == 0
+        assert result.out == drill(*words, "--help").out
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_a_command_has_its_own_help(drill: Drill) -> None:
         (["../app"], "found '../app'"),
     ],
 )
-def test_another_word_is_refused(drill: Drill, words: list[str], said: str) -> None:
-    ended = drill("help", *words)
-    assert ended.status == 2
-    assert said in ended.err
-    assert "expected a command, or classes, forms, isolation, parts, verdicts" in ended.err
+def test_another_word_is_refused(drill: Drill, words: list[str], page: str) -> None:
+    result = drill("help", *words)
+    assert result.status == 2
+    assert page in result.err
+    assert "expected a command, or classes, forms, isolation, parts, verdicts" in result.err

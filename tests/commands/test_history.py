@@ -17,12 +17,12 @@ def test_restore_brings_back_the_bytes_and_keeps_what_was_there(drill: Drill) ->
     SUBMISSION.write_bytes(b"# fail\r\n\xff")
     drill("grade")
     SUBMISSION.write_text("newer work")
-    ended = drill("history", "restore", "1", "--json")
+    result = drill("history", "restore", "1", "--json")
     assert SUBMISSION.read_bytes() == b"# fail\r\n\xff"
-    assert Path(ended.data["kept"]).read_text() == "newer work"
-    assert Path(ended.data["kept"]).name == "submission.before-restore-1.py"
-    kept = drill("history", "--json").data["attempts"][-1]
-    assert kept["kind"] == "kept"
+    assert Path(result.data["kept"]).read_text() == "newer work"
+    assert Path(result.data["kept"]).name == "submission.before-restore-1.py"
+    attempt = drill("history", "--json").data["attempts"][-1]
+    assert attempt["kind"] == "kept"
 
 
 def test_history_that_cannot_be_read_is_an_error(drill: Drill, home: Path) -> None:
@@ -44,10 +44,10 @@ def test_of_a_long_history_the_latest_are_shown_and_a_line_says_how_to_see_all(
         return [line.split()[0] for line in lines if line.split()[0].isdigit() and "FAIL" in line]
 
     assert numbers() == ["5", "6"]
-    more = "2 of 6 versions\nNext: drill history --all   drill history restore 5\n"
-    assert drill("history").out.endswith(more)
-    one = drill("history", "double-trouble").out
-    assert "2 of 3 versions\nNext: drill history double-trouble --all" in one
+    last_lines = "2 of 6 versions\nNext: drill history --all   drill history restore 5\n"
+    assert drill("history").out.endswith(last_lines)
+    page = drill("history", "double-trouble").out
+    assert "2 of 3 versions\nNext: drill history double-trouble --all" in page
     assert len(numbers("--all")) == 6
     assert " of 6" not in drill("history", "--all").out
     assert len(drill("history", "--json").data["attempts"]) == 6

@@ -68,7 +68,7 @@ def here(graded: Path, tmp_path: Path) -> Context:
 def digests(root: Path) -> dict[str, str]:
     with ClassResults(root / "out") as results:
         reports = {e.hand_in.student: e.report for e in results.all_entries()}
-    return {student: one.outputs if one else "" for student, one in reports.items()}
+    return {student: report.outputs if report else "" for student, report in reports.items()}
 
 
 def files(root: Path) -> dict[str, bytes]:
@@ -84,24 +84,24 @@ def made(graded: Path, here: Context, student: str, name: str) -> NewIdea:
 def test_the_shortest_of_equal_answers_is_written_and_nothing_else_of_the_question_changes(
     graded: Path, here: Context
 ) -> None:
-    known = digests(graded)
-    assert known["wilhelmina"] == known["bartholomew"] != known["constanze"]
+    digest_of = digests(graded)
+    assert digest_of["wilhelmina"] == digest_of["bartholomew"] != digest_of["constanze"]
     before = bank.load_question([here.current_folder() / "bank"], "deviations")
-    kept = made(graded, here, "bartholomew", "sum-of-squares")
-    assert (kept.answers, kept.checks, kept.known) == (2, ("total",), ())
-    assert kept.text == "def spread(x):\n    return float((_centred(x) ** 2).sum())\n"
-    assert kept.file == here.current_folder() / "bank/drills/deviations/ideas.py"
-    assert not [one for one in kept.audit.problems if "sum-of-squares" in one]
+    idea = made(graded, here, "bartholomew", "sum-of-squares")
+    assert (idea.answers, idea.checks, idea.known) == (2, ("total",), ())
+    assert idea.text == "def spread(x):\n    return float((_centred(x) ** 2).sum())\n"
+    assert idea.file == here.current_folder() / "bank/drills/deviations/ideas.py"
+    assert not [problem for problem in idea.audit.problems if "sum-of-squares" in problem]
     after = bank.load_question([here.current_folder() / "bank"], "deviations")
     assert list(after.variants) == [*before.variants, "sum-of-squares"]
     assert after.ideas["sum-of-squares"].killed_by == ["total"]
-    text, old = kept.file.read_text(), (graded / "bank/drills/deviations/ideas.py").read_text()
-    assert text.splitlines()[kept.line - 1].startswith('"""TODO')
+    text, old = idea.file.read_text(), (graded / "bank/drills/deviations/ideas.py").read_text()
+    assert text.splitlines()[idea.line - 1].startswith('"""TODO')
     assert text.startswith(old)
-    written = "".join(
+    bank_text = "".join(
         content.decode() for content in files(here.current_folder() / "bank").values()
     )
-    assert not [name for name in CLASS if name in written.casefold()]
+    assert not [name for name in CLASS if name in bank_text.casefold()]
     # Another idea of the same class can still be taken in: its question is another one by now.
     assert made(graded, here, "constanze", "half-the-spread").answers == 1
 
@@ -164,10 +164,10 @@ def test_the_command_shows_the_program_and_says_whose_it_is(
     where = ["--bank", str(here.current_folder() / "bank"), "bank", "new-idea", "deviations", group]
     arguments = [*where, "--from", str(graded / "out"), "--name", "half-the-spread"]
     run(arguments)
-    shown = capsys.readouterr()
-    assert "return 0.5 * float(" in shown.out
-    assert "1 file, stopped by total" in shown.out
-    assert "a stranger wrote this" in shown.err
-    assert "deviations/ideas.py:" in shown.out
+    streams = capsys.readouterr()
+    assert "return 0.5 * float(" in streams.out
+    assert "1 file, stopped by total" in streams.out
+    assert "a stranger wrote this" in streams.err
+    assert "deviations/ideas.py:" in streams.out
     assert run(arguments) == 2
     assert "does not have already" in capsys.readouterr().err

@@ -85,8 +85,8 @@ def write(text: str, question: str = ONE) -> None:
     Path(question, "submission.py").write_text(text)
 
 
-def flat(ended: Ended) -> str:
-    return " ".join(f"{ended.out} {ended.err}".split())
+def flat(result: Ended) -> str:
+    return " ".join(f"{result.out} {result.err}".split())
 
 
 def whole(drill: Drill, clock: Clock) -> None:
@@ -131,24 +131,24 @@ def test_an_interview_of_45_minutes_and_its_debrief(
         assert drill("interview", "debrief", "1", "--out", name).status == 0
         text = Path(name).read_text(encoding="utf-8")
         golden(name, text.partition("<main")[2].partition(">")[2] or text)
-    found = drill("interview", "debrief", "--json").data
-    one, two = found["questions"]
-    took = [part[3] for part in one["parts"]]
-    assert took == pytest.approx([12, 8, 4])
-    assert [part[4] for part in one["parts"]] == [3, 2, 1]
-    assert {idea[0]: round(idea[1]) for idea in one["ideas"]} == {
+    document = drill("interview", "debrief", "--json").data
+    first, second = document["questions"]
+    minutes = [part[3] for part in first["parts"]]
+    assert minutes == pytest.approx([12, 8, 4])
+    assert [part[4] for part in first["parts"]] == [3, 2, 1]
+    assert {idea[0]: round(idea[1]) for idea in first["ideas"]} == {
         "sums": 8, "divides-by-nothing": 6,
     }  # fmt: skip
-    assert (one["hints"], two["ideas"][0][0], two["parts"][0][3]) == (1, "sums", 20)
+    assert (first["hints"], second["ideas"][0][0], second["parts"][0][3]) == (1, "sums", 20)
 
 
 def test_ideas_are_kept_for_the_debrief(drill: Drill, clock: Clock) -> None:
     drill("interview", ONE)
     write(SUM)
     for words in (("grade",), ("grade", "--full"), ("grade", "--json"), ("next",), ("history",)):
-        said = flat(drill(*words, *[ONE] * (words[0] == "grade")))
-        assert "You give the sum" not in said, words
-        assert "sums" not in said, words
+        page = flat(drill(*words, *[ONE] * (words[0] == "grade")))
+        assert "You give the sum" not in page, words
+        assert "sums" not in page, words
     assert "45 of 45 minutes left" in drill("grade", ONE).out
     clock.pass_(0.2)
     assert "FAIL" in drill("grade", ONE).out
@@ -171,20 +171,22 @@ def said_in_blind(drill: Drill, text: str) -> dict[tuple[str, ...], str]:
         ("start", ONE), ("start", ONE, "--again"), ("interview",), ("interview", "--json"),
         ("interview", "debrief"), ("hint", ONE), ("grade", ONE, "--html", "x.html"),
     )  # fmt: skip
-    found = {one: (drill(*one), Path(ONE, "QUESTION.md").read_text()) for one in words}
-    return {one: f"{e.status} {e.out} {e.err} {q}" for one, (e, q) in found.items()}
+    results = {
+        command: (drill(*command), Path(ONE, "QUESTION.md").read_text()) for command in words
+    }
+    return {command: f"{e.status} {e.out} {e.err} {q}" for command, (e, q) in results.items()}
 
 
 def test_a_blind_interview_says_the_same_of_a_right_file_and_of_a_wrong_one(
     drill: Drill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    said: list[dict[tuple[str, ...], str]] = []
+    outputs: list[dict[tuple[str, ...], str]] = []
     for text in (ALL, MEAN + "# " + "x" * (len(ALL) - len(MEAN) - 3) + "\n"):
         monkeypatch.setattr("os.urandom", lambda n: b"1" * n)  # so that seeds are the same
-        monkeypatch.setenv("DRILL_HOME", str(tmp_path / f"home{len(said)}"))
+        monkeypatch.setenv("DRILL_HOME", str(tmp_path / f"home{len(outputs)}"))
         shutil.rmtree(ONE, ignore_errors=True)
-        said.append(said_in_blind(drill, text))
-    right, wrong = said
+        outputs.append(said_in_blind(drill, text))
+    right, wrong = outputs
     for words, text in right.items():
         mine, other = (
             [line for line in one.replace(f"home{n}", "home").splitlines() if "sha256" not in line]
@@ -228,8 +230,8 @@ def test_in_a_blind_interview_the_candidate_says_when_to_go_on(drill: Drill, clo
     assert "Question 2 of 2" in flat(drill("interview", "next"))
     clock.pass_(1)
     drill("interview", "end")
-    one = drill("interview", "debrief", "--json").data["questions"][0]
-    assert [(part[2], part[3]) for part in one["parts"]] == [(True, 6), (True, 2), (True, 2)]
+    question = drill("interview", "debrief", "--json").data["questions"][0]
+    assert [(part[2], part[3]) for part in question["parts"]] == [(True, 6), (True, 2), (True, 2)]
     assert "3/3" in drill("list").out
     write(ALL)
     assert "PASS" in drill("grade", ONE).out
@@ -270,14 +272,14 @@ def test_a_question_that_was_passed_begins_from_its_starter(drill: Drill, clock:
 
 def test_which_questions_are_chosen(drill: Drill, clock: Clock, bank: Path) -> None:
     def chosen(*words: str) -> list[str]:
-        found = drill("--bank", str(bank), "interview", "--json", *words)
+        result = drill("--bank", str(bank), "interview", "--json", *words)
         drill("interview", "end")
-        return [*found.data["questions"]] if found.status == 0 else [found.out]
+        return [*result.data["questions"]] if result.status == 0 else [result.out]
 
     assert chosen("--role", "kernels") == [TWO]  # and it is begun now
     assert chosen("--minutes", "30") == [ONE]
-    (said,) = chosen()
-    assert "no question of that kind fits 45 minutes and is not begun" in said
+    (error,) = chosen()
+    assert "no question of that kind fits 45 minutes and is not begun" in error
     for name in (ONE, TWO):
         write(ALL, name)
         drill("grade", name)
@@ -302,14 +304,16 @@ def test_the_time_is_filled(
     real: Drill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, minutes: int
 ) -> None:
     monkeypatch.setenv("DRILL_BANK", str(ROOT))
-    takes = {one["id"]: one["minutes"] for one in real("list", "--json").data["questions"]}
+    takes = {
+        question["id"]: question["minutes"] for question in real("list", "--json").data["questions"]
+    }
     chosen = []
     for home in ("one", "other"):
         monkeypatch.setenv("DRILL_HOME", str(tmp_path / home))
         (tmp_path / home / "work").mkdir(parents=True)
         monkeypatch.chdir(tmp_path / home / "work")
-        ended = real("interview", "--minutes", str(minutes), "--json")
-        chosen.append(ended.data["questions"])
+        result = real("interview", "--minutes", str(minutes), "--json")
+        chosen.append(result.data["questions"])
     first, again = chosen
     assert first == again
     assert 0.8 * minutes <= sum(takes[name] for name in first) <= minutes
@@ -321,14 +325,14 @@ def test_a_newcomer_is_asked_for_code_and_in_different_forms(
     real: Drill, monkeypatch: pytest.MonkeyPatch, minutes: int, code: int
 ) -> None:
     monkeypatch.setenv("DRILL_BANK", str(ROOT))
-    every = {one["id"]: one for one in real("list", "--json").data["questions"]}
+    by_id = {question["id"]: question for question in real("list", "--json").data["questions"]}
     names = real("interview", "--minutes", str(minutes), "--json").data["questions"]
-    chosen = [every[name] for name in names]
-    forms = [one["form"] for one in chosen]
+    chosen = [by_id[name] for name in names]
+    forms = [question["form"] for question in chosen]
     assert sum(form in {"fix", "diagnose", "write-the-test"} for form in forms) == code
     assert len({*forms}) == max(len(forms), 2)  # each once
-    assert len({one["track"] for one in chosen}) > 1
-    assert sum(one["minutes"] for one in chosen) >= 0.8 * minutes
+    assert len({question["track"] for question in chosen}) > 1
+    assert sum(question["minutes"] for question in chosen) >= 0.8 * minutes
 
 
 def test_after_the_last_question_another_that_fits_is_offered(
@@ -349,7 +353,7 @@ def test_after_the_last_question_another_that_fits_is_offered(
     end = drill(*ours, "next").out
     assert "Next: drill interview end" in end
     assert "You can" not in end
-    names = [one["id"] for one in drill("interview", "end", "--json").data["questions"]]
+    names = [question["id"] for question in drill("interview", "end", "--json").data["questions"]]
     assert names == [ONE, TWO]
 
 
@@ -375,9 +379,9 @@ def test_marks_and_a_decision_are_in_the_debrief(drill: Drill, clock: Clock) -> 
     marked = drill("interview", "mark", "3", "asks for shapes", *who)  # the last one counts
     assert marked.out == f"marked {ONE}\n"
     assert "recorded" in drill("interview", "decide", "Invite her again.", *who).out
-    found = drill("interview", "debrief", "--json", *who).data
-    assert found["decision"] == "Invite her again."
-    assert found["questions"][0]["marks"] == [[0, 3, "asks for shapes"], [2, 4, ""]]
+    document = drill("interview", "debrief", "--json", *who).data
+    assert document["decision"] == "Invite her again."
+    assert document["questions"][0]["marks"] == [[0, 3, "asks for shapes"], [2, 4, ""]]
     page = drill("interview", "debrief", *who).out
     assert "Decision: Invite her again." in page
     assert "Mark: 3 of 4. asks for shapes" in page
@@ -386,9 +390,9 @@ def test_marks_and_a_decision_are_in_the_debrief(drill: Drill, clock: Clock) -> 
     html = Path("ada.html").read_text()
     assert "asks for shapes" in html
     assert "Invite her again." in html
-    listed = drill("interview", "list", *who).out
-    assert "Invite her again." in listed
-    assert listed.endswith("Next: drill interview debrief --candidate Ada\n")
+    listing = drill("interview", "list", *who).out
+    assert "Invite her again." in listing
+    assert listing.endswith("Next: drill interview debrief --candidate Ada\n")
     (row,) = drill("interview", "list", "--json", *who).data["interviews"]
     assert row["questions"][0][0] == ONE
     for words, text in (
@@ -421,8 +425,8 @@ def test_grades_of_other_questions_are_as_without_an_interview(
     assert drill("history", TWO).out.count("sums") == 2
     write(SUM)
     assert "You give the sum" not in drill("grade", ONE).out
-    (*_, mine) = drill("history", ONE, "--json").data["attempts"]
-    assert mine["verdict"] == ("sealed" if blind else "fail")
+    (*_, attempt) = drill("history", ONE, "--json").data["attempts"]
+    assert attempt["verdict"] == ("sealed" if blind else "fail")
 
 
 @pytest.mark.parametrize("questions", [(ONE, TWO), (TWO, ONE)])
@@ -486,9 +490,9 @@ WHO = ("--candidate", "Ada L")
 NEXT = "--candidate 'Ada L'"
 
 
-def suggested(ended: Ended) -> list[str]:
+def suggested(result: Ended) -> list[str]:
     """Return the commands of interviews that a page suggests."""
-    return [f"drill interview{one}" for one in flat(ended).split("drill interview")[1:]]
+    return [f"drill interview{words}" for words in flat(result).split("drill interview")[1:]]
 
 
 def test_every_command_that_is_suggested_is_about_the_same_candidate(
@@ -552,9 +556,9 @@ def test_a_misspelled_candidate_is_said_and_gets_no_record(drill: Drill, home: P
     )
     drill("interview", ONE, "--candidate", "Ada L")
     for words in (["debrief"], ["end"], ["note", "x"], ["mark", "3"], ["decide", "x"], ["list"]):
-        ended = drill("interview", *words, "--candidate", "Adda L")
-        ended.refused("no interview of Adda L; did you mean 'Ada L'?", "--candidate 'Adda L'")
-    assert [one.name for one in (home / "candidates").iterdir()] == ["Ada L"]
+        result = drill("interview", *words, "--candidate", "Adda L")
+        result.refused("no interview of Adda L; did you mean 'Ada L'?", "--candidate 'Adda L'")
+    assert [folder.name for folder in (home / "candidates").iterdir()] == ["Ada L"]
 
 
 def test_the_list_of_interviews_fits_the_window(
@@ -570,8 +574,8 @@ def test_the_list_of_interviews_fits_the_window(
 
 def test_without_a_history_there_is_no_interview_and_it_says_why(drill: Drill, home: Path) -> None:
     home.write_text("no folder")
-    ended = drill("interview", ONE)
-    ended.refused("an interview needs your history, which cannot be written (", "drill doctor")
+    result = drill("interview", ONE)
+    result.refused("an interview needs your history, which cannot be written (", "drill doctor")
 
 
 @pytest.mark.parametrize("name", ["../../evil", "..", "a/b", "/tmp/evil", " ", "x" * 61, "a\n"])
@@ -633,20 +637,20 @@ def test_a_candidates_record_is_apart(
     os.environ["DRILL_CANDIDATE"] = ""
     drill("interview", "note", "slow but sure", "--candidate", "Ada L")
     os.environ["DRILL_CANDIDATE"] = ""
-    assert {one["state"] for one in drill("list", "--json").data["questions"]} == {"new"}
+    assert {question["state"] for question in drill("list", "--json").data["questions"]} == {"new"}
     drill("interview", "debrief").refused("no such interview")
-    said = drill("interview", "end", "--candidate", "Ada L").out
-    assert "Interview 1 of Ada L" in said
-    assert "part 1: slow but sure" in said
+    page = drill("interview", "end", "--candidate", "Ada L").out
+    assert "Interview 1 of Ada L" in page
+    assert "part 1: slow but sure" in page
     for name in ("../x", " ", ".x", "a/b", "x" * 99):
         drill("interview", "end", "--candidate", name).refused("--candidate: expected a name")
 
 
 def test_alone_at_a_terminal(drill: Drill, home: Path) -> None:
     here = OnTerminal("interview", "halve-well", "double-trouble", DRILL_BANK="")
-    asked = here.until("45 of 45 minutes left  space: back")
-    assert "Question 1 of 2" in asked
-    assert "A colleague doubles numbers" in asked
+    page = here.until("45 of 45 minutes left  space: back")
+    assert "Question 1 of 2" in page
+    assert "A colleague doubles numbers" in page
     file = Path("halve-well", "submission.py")
     here.type("h")  # on the question's page
     here.until("A hint is recorded in the debrief. Show one?")
@@ -715,14 +719,14 @@ def test_nothing_of_a_note_or_a_verdict_is_on_a_shared_screen(drill: Drill) -> N
     assert here.ended() == 0
     for secret in ("knows", "the rule", "guesses", "often", "PASS", "agrees", "And halving?"):
         assert secret not in here.raw
-    ended = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "tests.commands.stand_in", "interview", "end", "--candidate", "Ada"],
         capture_output=True, text=True, check=False,
         env=os.environ | {"PYTHONPATH": str(ROOT), "DRILL_BANK": ""},
     )  # fmt: skip
-    assert "halve-well, part 1: knows the rule" in ended.stdout, ended
-    assert "Mark: 2 of 4. guesses" in ended.stdout
-    assert "To review" not in ended.stdout
+    assert "halve-well, part 1: knows the rule" in result.stdout, result
+    assert "Mark: 2 of 4. guesses" in result.stdout
+    assert "To review" not in result.stdout
 
 
 def test_the_page_of_the_question_names_no_command_and_no_later_part(drill: Drill) -> None:
@@ -731,10 +735,10 @@ def test_the_page_of_the_question_names_no_command_and_no_later_part(drill: Dril
     here.type("x")
     here.until("g go on  n note  m mark")
     here.type("p")
-    shown = here.until("space: back")
-    assert "halve-well" in shown
-    assert "drill show" not in shown
-    assert "drill grade" not in shown
+    page = here.until("space: back")
+    assert "halve-well" in page
+    assert "drill show" not in page
+    assert "drill grade" not in page
     here.type("q")
     assert here.ended() == 0
 
@@ -743,8 +747,8 @@ def test_the_page_of_the_question_names_no_command_and_no_later_part(drill: Dril
 def test_when_the_time_is_over_the_screen_is(home: Path, who: tuple[str, ...]) -> None:
     assert home.name
     here = OnTerminal("interview", "halve-well", *who, DRILL_BANK="", CLOCK_SPEED="400")
-    seen = here.until("space: back")
-    assert "of 45 minutes left, until" in " ".join(seen.split())
+    page = here.until("space: back")
+    assert "of 45 minutes left, until" in " ".join(page.split())
     here.type("x")
     assert here.ended() == 0
     assert ("recorded in the debrief." in here.raw) is bool(who)

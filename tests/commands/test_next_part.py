@@ -66,7 +66,9 @@ def test_nothing_of_the_next_part_is_explained_or_counted_before_an_edit(drill: 
     assert [(row["parts"], row["ideas"]) for row in rows[1:]] == [(["unchanged"], [])] * 3
     assert "unchanged since the pass" in drill("history").out
     assert [
-        one["tries"] for one in drill("list", "--json").data["questions"] if one["id"] == ID
+        question["tries"]
+        for question in drill("list", "--json").data["questions"]
+        if question["id"] == ID
     ] == [1]
     assert drill("progress", "--json").data["ideas"] == []
     assert "no try at it yet" in drill("next").out
@@ -148,9 +150,9 @@ def test_an_interview_counts_no_try_of_a_part_before_an_edit(
     drill("interview", "next") if blind else None
     drill("grade", ID)
     drill("interview", "end")
-    found = drill("interview", "debrief", "--json").data["questions"][0]
-    assert [part[4] for part in found["parts"]] == [1, 0, 0]
-    assert found["ideas"] == []
+    question = drill("interview", "debrief", "--json").data["questions"][0]
+    assert [part[4] for part in question["parts"]] == [1, 0, 0]
+    assert question["ideas"] == []
 
 
 def test_watch_and_a_notebook_show_only_a_symptom(drill: Drill, tmp_path: Path) -> None:

@@ -98,10 +98,10 @@ def question() -> Iterator[OpenQuestion]:
 def test_a_question_shows_what_is_asked_so_far_as_text_html_and_markdown(
     question: OpenQuestion,
 ) -> None:
-    for shown in (repr(question), question._repr_markdown_(), Page.of(question._repr_html_()).text):
-        assert "Our dashboard shows a mean" in shown
-        assert "def mean(x):" in shown
-        assert "sends nothing at all" not in shown  # part 2
+    for text in (repr(question), question._repr_markdown_(), Page.of(question._repr_html_()).text):
+        assert "Our dashboard shows a mean" in text
+        assert "def mean(x):" in text
+        assert "sends nothing at all" not in text  # part 2
     assert "sends nothing at all" in repr(question.part(2))
     assert "The mean of no entries is 0." in question.part(2)._repr_html_()
     assert dir(question) == ["close", "grade", "hint", "part", "question", "starter"]
@@ -149,8 +149,8 @@ def test_the_next_part_is_asked_as_soon_as_those_before_it_pass(question: OpenQu
     assert "sends nothing at all" in repr(question)
     assert "how far the entries" not in repr(question)
     assert repr(question.hint()) == "1 What is 0 / 0?"
-    whole = question.grade(question.question.reference)
-    assert repr(whole).startswith("PASS  notebook   mean-and-spread, all 3 parts")
+    full_grade = question.grade(question.question.reference)
+    assert repr(full_grade).startswith("PASS  notebook   mean-and-spread, all 3 parts")
     assert "how far the entries" in repr(question)
 
 
@@ -161,11 +161,11 @@ def test_functions_bring_along_what_they_use_of_their_module(question: OpenQuest
 
 
 def test_the_source_of_functions_and_classes_stands_by_itself() -> None:
-    alone = load_text(source_text([even]))
-    assert (alone.even(1), alone.even(2)) == ("text1.0", "text1.0")
+    module = load_text(source_text([even]))
+    assert (module.even(1), module.even(2)) == ("text1.0", "text1.0")
     assert load_text(source_text([four])).four() == 4
-    alone = load_text(source_text([uses_what_is_cached]))
-    assert alone.uses_what_is_cached(1) == (m.inf, "submission")
+    module = load_text(source_text([uses_what_is_cached]))
+    assert module.uses_what_is_cached(1) == (m.inf, "submission")
     assert load_text(source_text([Derived])).Derived().scaled(0.0) == 0.5
     assert source_text([odd, even, odd]) == source_text([odd, even])
     assert source_text([odd]).count("def odd") == 1
@@ -204,9 +204,9 @@ def test_a_class_of_a_cell_is_found_by_the_lines_of_its_methods(
     ],
 )
 def test_what_is_no_answer_is_refused_in_a_sentence(
-    question: OpenQuestion, answer: tuple[object, ...], said: str
+    question: OpenQuestion, answer: tuple[object, ...], phrase: str
 ) -> None:
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=phrase):
         question.grade(*answer)
     assert question._session is None  # nothing was started for it
 

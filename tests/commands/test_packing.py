@@ -26,7 +26,7 @@ from grader.reports.case_script import module_name
 from tests.classroom.builders import NOW, ROOT
 
 SHORT = 12  # letters: a number that answers a follow-up may stand anywhere
-QUESTIONS = tuple(sorted(one.stem for one in (ROOT / "questions").glob("*.yaml")))
+QUESTIONS = tuple(sorted(path.stem for path in (ROOT / "questions").glob("*.yaml")))
 
 
 def context(folder: Path) -> Context:
@@ -54,58 +54,71 @@ def lines(source: bytes | str) -> set[str]:
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_nothing_of_the_solution_is_in_it(packed: Path, name: str) -> None:
-    asked = question(name)
-    content = {one: one.read_bytes() for one in (packed / name).rglob("*") if one.is_file()}
-    assert {"README.md", forms.form_of(asked.spec).file} <= {one.name for one in content}
-    found = {line for text in content.values() for line in lines(text)}
+    packed_question = question(name)
+    content = {path: path.read_bytes() for path in (packed / name).rglob("*") if path.is_file()}
+    assert {"README.md", forms.form_of(packed_question.spec).file} <= {
+        path.name for path in content
+    }
+    packed_lines = {line for text in content.values() for line in lines(text)}
     everything = b"\n".join(content.values()).decode("utf-8", "replace")
-    given = set[str]().union(*map(lines, [asked.starter, asked.driver or b""]))
-    given |= set[str]().union(*map(lines, asked.companion_files.values()))
-    for part in asked.spec.parts:  # what is asked may show a line of every answer
-        given |= lines(part.prompt) | lines(part.interface) | lines("\n".join(part.contract))
-    ours = [asked.reference, asked.repair, *asked.accepted.values()]
-    ours += [source for sources in asked.variants.values() for source in sources]
+    public_lines = set[str]().union(
+        *map(lines, [packed_question.starter, packed_question.driver or b""])
+    )
+    public_lines |= set[str]().union(*map(lines, packed_question.companion_files.values()))
+    for part in packed_question.spec.parts:  # what is asked may show a line of every answer
+        public_lines |= lines(part.prompt) | lines(part.interface) | lines("\n".join(part.contract))
+    ours = [packed_question.reference, packed_question.repair, *packed_question.accepted.values()]
+    ours += [source for sources in packed_question.variants.values() for source in sources]
     for source in ours:
-        assert not (lines(source) - given) & found
-    for part in asked.spec.parts:
-        further = [said for one in part.follow_ups for said in (*one.choice, *one.points)]
-        for said in (*part.hints, *further, *(one.answer for one in part.follow_ups)):
-            assert len(said) < SHORT or said not in everything
-    for idea in asked.ideas.values():
+        assert not (lines(source) - public_lines) & packed_lines
+    for part in packed_question.spec.parts:
+        further = [secret for path in part.follow_ups for secret in (*path.choice, *path.points)]
+        for secret in (*part.hints, *further, *(path.answer for path in part.follow_ups)):
+            assert len(secret) < SHORT or secret not in everything
+    for idea in packed_question.ideas.values():
         assert " ".join(idea.feedback.split())[:60] not in " ".join(everything.split())
-    shown = {one.stem for one in content if one.parent.name == EXAMPLES_FOLDER}
-    scripts = [text for one, text in content.items() if one.suffix == ".py" and one.stem in shown]
+    example_names = {path.stem for path in content if path.parent.name == EXAMPLES_FOLDER}
+    scripts = [
+        text
+        for path, text in content.items()
+        if path.suffix == ".py" and path.stem in example_names
+    ]
     first = {text.splitlines()[0].decode() for text in scripts}
-    known = {module_name(case): recipe.about for case, recipe in cases_and_draws(asked).items()}
-    told = {known[case] for case in shown & known.keys()}
-    for case, about in known.items():
-        if case not in shown and about not in told:
+    about_cases = {
+        module_name(case): recipe.about for case, recipe in cases_and_draws(packed_question).items()
+    }
+    public_abouts = {about_cases[case] for case in example_names & about_cases.keys()}
+    for case, about in about_cases.items():
+        if case not in example_names and about not in public_abouts:
             assert not any(line.endswith(f": {about}") for line in first)
     assert not re.search(r"\bdrill (grade|run|hint|show|solution)\b", everything)
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_examples_say_what_the_reference_gives(packed: Path, name: str, tmp_path: Path) -> None:
-    asked = question(name)
-    form = forms.form_of(asked.spec)
+    packed_question = question(name)
+    form = forms.form_of(packed_question.spec)
     scripts = sorted((packed / name / EXAMPLES_FOLDER).glob("*.py"))
     assert bool(scripts) is not (
-        form.is_text or form.runs_in_two_processes or asked.spec.form == "diagnose"
+        form.is_text or form.runs_in_two_processes or packed_question.spec.form == "diagnose"
     )
-    for script in [one for one in scripts if one.name != "driver.py"][:1]:
+    for script in [path for path in scripts if path.name != "driver.py"][:1]:
         (tmp_path / EXAMPLES_FOLDER).mkdir()
-        for one in script.parent.iterdir():
-            (tmp_path / EXAMPLES_FOLDER / one.name).write_bytes(one.read_bytes())
-        for beside, text in {**asked.companion_files, form.file: asked.reference}.items():
+        for path in script.parent.iterdir():
+            (tmp_path / EXAMPLES_FOLDER / path.name).write_bytes(path.read_bytes())
+        for beside, text in {
+            **packed_question.companion_files,
+            form.file: packed_question.reference,
+        }.items():
             (tmp_path / beside).write_bytes(text)
         command = [sys.executable, str(tmp_path / EXAMPLES_FOLDER / script.name)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
         assert (done.returncode, done.stderr) == (0, "")
-        told = f"\n{done.stdout}".split("\nexpected ")  # neither numbers nor arrays stand twice
-        for before, after in itertools.pairwise(told):
+        outputs = f"\n{done.stdout}".split("\nexpected ")  # neither numbers nor arrays stand twice
+        for before, after in itertools.pairwise(outputs):
             result, value = after.split("\n", 1)
             assert f"\n{result}\n{value}".rstrip() in before
-        assert len(told) > 1 or ", as expected:" in done.stdout
+        assert len(outputs) > 1 or ", as expected:" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -113,35 +126,35 @@ def test_examples_say_what_the_reference_gives(packed: Path, name: str, tmp_path
     ["maxpool-routing", "decode-on-paper", "gradient-check", "four-averages", "softmax-five-lines"],
 )
 def test_what_comes_back_is_graded(packed: Path, name: str) -> None:
-    asked = question(name)
-    file = forms.form_of(asked.spec).file
+    packed_question = question(name)
+    file = forms.form_of(packed_question.spec).file
     back = (packed / name / file).read_bytes()
-    assert back == asked.without_leading_blank_lines(asked.starter)
-    with GradingSession(asked) as session:
+    assert back == packed_question.without_leading_blank_lines(packed_question.starter)
+    with GradingSession(packed_question) as session:
         assert session.grade(back, seed=1, filename=file).verdict is not Verdict.PASS
-        is_text = forms.form_of(asked.spec).is_text
-        right = asked.reference
+        is_text = forms.form_of(packed_question.spec).is_text
+        right = packed_question.reference
         if is_text:
-            right = next(iter(asked.accepted.values()))
+            right = next(iter(packed_question.accepted.values()))
         assert session.grade(right, seed=1, filename=file).verdict is Verdict.PASS
 
 
 def test_a_pack_has_the_parts_that_are_asked_and_is_the_same_every_time(tmp_path: Path) -> None:
     here, name = context(tmp_path), "maxpool-routing"
     for out in ("one.zip", "two.zip"):
-        made = write_pack(here, [name, name], Path(out), part=1)
-    assert made.questions == (name,)
+        packed = write_pack(here, [name, name], Path(out), part=1)
+    assert packed.questions == (name,)
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
     write_pack(here, [name], Path("whole"))
     with zipfile.ZipFile(tmp_path / "one.zip") as archive:
-        for one in set(made.files) - {f"{name}/README.md"}:  # which has all parts in the other
-            assert archive.read(one) == (tmp_path / "whole" / one).read_bytes()
-        assert tuple(archive.namelist()) == made.files
+        for path in set(packed.files) - {f"{name}/README.md"}:  # which has all parts in the other
+            assert archive.read(path) == (tmp_path / "whole" / path).read_bytes()
+        assert tuple(archive.namelist()) == packed.files
         readme = archive.read(f"{name}/README.md").decode()
     first, second, _ = question(name).spec.parts
     assert " ".join(first.prompt.split())[:50] in " ".join(readme.split())
     assert " ".join(second.prompt.split())[:50] not in " ".join(readme.split())
-    assert f"{name}/{EXAMPLES_FOLDER}/tied.py" not in made.files
+    assert f"{name}/{EXAMPLES_FOLDER}/tied.py" not in packed.files
 
 
 def test_what_cannot_be_packed_is_said_and_nothing_is_written_over(

@@ -30,13 +30,13 @@ def test_the_page_counts_what_was_tried_and_names_ideas_of_parts_that_were_asked
     data = real("progress", "--json").data
     assert data["ideas"] == []
     assert data["days"] == {"2026-03-01": 1}
-    assert sum(one["begun"] for one in data["tracks"]) == 1
+    assert sum(track["begun"] for track in data["tracks"]) == 1
     for number in (1, 2):
         FILE.write_text(MEAN.replace("x.size", f"x.size * {number} / {number}"))
         real("grade")
     data = real("progress", "--json").data
-    held = {"name": "divides-by-nothing", "question": "mean-and-spread", "tries": 2}
-    assert data["ideas"] == [held]
+    idea = {"name": "divides-by-nothing", "question": "mean-and-spread", "tries": 2}
+    assert data["ideas"] == [idea]
     page = real("progress").out
     assert "divides-by-nothing      2  mean-and-spread" in page
     assert "3 tries; per day:" in page

@@ -60,11 +60,11 @@ def test_a_history_says_what_could_not_be_read(parts: Drill) -> None:
     for text in ("def mean(", "", "1 / 0\n", MEAN):
         FILE.write_text(text)
         parts("grade")
-    shown = parts("history").out
-    assert "SyntaxError" not in shown
-    assert "a syntax error" in shown
-    assert "loading the file raised" in shown
-    assert "the file is empty" in shown
+    page = parts("history").out
+    assert "SyntaxError" not in page
+    assert "a syntax error" in page
+    assert "loading the file raised" in page
+    assert "the file is empty" in page
 
 
 def test_plain_titles_are_whole(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:

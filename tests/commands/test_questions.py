@@ -19,8 +19,8 @@ def _torch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def states(drill: Drill) -> dict[str, tuple[str, int]]:
-    found = drill("list", "--json").data["questions"]
-    return {q["id"]: (q["state"], q["tries"]) for q in found}
+    rows = drill("list", "--json").data["questions"]
+    return {q["id"]: (q["state"], q["tries"]) for q in rows}
 
 
 def test_the_state_of_each_question(drill: Drill, home: Path) -> None:
@@ -44,8 +44,8 @@ def test_the_state_of_each_question(drill: Drill, home: Path) -> None:
 
 
 def test_one_track(drill: Drill) -> None:
-    found = drill("list", "--track", "tensors", "--json").data["questions"]
-    assert [q["id"] for q in found] == ["needs-torch"]
+    rows = drill("list", "--track", "tensors", "--json").data["questions"]
+    assert [q["id"] for q in rows] == ["needs-torch"]
     drill("list", "--track", "tensor").refused("did you mean 'tensors'?")
     drill("list", "--role", "kernel").refused("did you mean 'kernels'?", "inference, research")
 
@@ -66,10 +66,10 @@ def test_the_table_fits_the_window(
 
 
 def test_show_gives_nothing_away(drill: Drill) -> None:
-    ended = drill("show", "double-trouble")
-    assert ended.status == 0
-    assert "A colleague doubles numbers" in ended.out
-    assert "drill start double-trouble" in ended.out
+    result = drill("show", "double-trouble")
+    assert result.status == 0
+    assert "A colleague doubles numbers" in result.out
+    assert "drill start double-trouble" in result.out
     data = drill("show", "double-trouble", "--json").data
     assert data["minutes"] == 25
     assert "2 * x" not in str(data)
@@ -93,8 +93,8 @@ def test_what_was_begun_comes_before_what_is_new(drill: Drill) -> None:
     assert suggested(drill) == ("halve-well", "begun: no try at it yet")
     Path("halve-well/submission.py").write_text("# fail\n")
     drill("grade", "halve-well")
-    said = "halve-well   begun: 1 try\nNext: cd halve-well && drill grade\n"
-    assert drill("next").out == said
+    page = "halve-well   begun: 1 try\nNext: cd halve-well && drill grade\n"
+    assert drill("next").out == page
     drill("solution", "halve-well", "--give-up")
     assert suggested(drill) == ("double-trouble", NEW)
     drill("start", "double-trouble")
@@ -115,7 +115,7 @@ def test_what_cannot_be_graded_here_is_not_first(
 def test_what_asks_for_another_comes_after_it(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listed = questions.list_questions
+    list_questions = questions.list_questions
 
     def asking(*args: Any, **more: Any) -> Any:
         before = {
@@ -125,7 +125,7 @@ def test_what_asks_for_another_comes_after_it(
         }
         return [
             row._replace(header=replace(row.header, prerequisites=before[row.header.id]))
-            for row in listed(*args, **more)
+            for row in list_questions(*args, **more)
         ]
 
     circular = True
@@ -181,13 +181,13 @@ def test_the_guide_is_markdown_in_a_pipe_and_a_page_at_a_terminal(
 
 
 def test_the_guide_as_data_has_what_show_keeps_back(drill: Drill) -> None:
-    shown = drill("show", "double-trouble", "--json").data
+    public = drill("show", "double-trouble", "--json").data
     data = drill("show", "double-trouble", "--interviewer", "--json").data
-    more = data.pop("interviewer")
-    assert data == shown
-    assert [len(part["hints"]) for part in more["parts"]] == [shown["hints"]]
-    assert all(one["answer"] and one["check"] for one in more["ideas"])
-    assert set(more) == {"parts", "ideas"}
+    guide = data.pop("interviewer")
+    assert data == public
+    assert [len(part["hints"]) for part in guide["parts"]] == [public["hints"]]
+    assert all(idea["answer"] and idea["check"] for idea in guide["ideas"])
+    assert set(guide) == {"parts", "ideas"}
 
 
 def test_a_guide_needs_torch_where_the_question_does(
@@ -202,15 +202,15 @@ def test_a_guide_of_programs_that_cannot_be_loaded_blames_the_bank(
 ) -> None:
     bank = tmp_path / "broken"
     write_bank(bank)  # of which the programs are empty
-    ended = real("--bank", str(bank), "show", "scaled-copy", "--interviewer", "--all")
-    assert (ended.status, ended.out) == (3, "")
-    assert "does not define" in ended.err
+    result = real("--bank", str(bank), "show", "scaled-copy", "--interviewer", "--all")
+    assert (result.status, result.out) == (3, "")
+    assert "does not define" in result.err
 
 
 def test_a_list_is_narrowed_by_a_text_and_by_a_form(real: Drill) -> None:
     def ids(*words: str) -> list[str]:
-        found = real("--bank", str(ROOT), "list", *words, "--json").data["questions"]
-        return [one["id"] for one in found]
+        rows = real("--bank", str(ROOT), "list", *words, "--json").data["questions"]
+        return [question["id"] for question in rows]
 
     assert ids("roofline") == ["roofline-and-ledger"]
     assert "rope" in ids("PORT of ro")

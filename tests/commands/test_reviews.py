@@ -50,8 +50,8 @@ def solve(drill: Drill, clock: Clock, *, misses: int = 0, minutes: float = 5) ->
 
 def due(drill: Drill, question: str = ID) -> date:
     """Return the day on which a question comes back."""
-    (found,) = (q for q in drill("list", "--json").data["questions"] if q["id"] == question)
-    return date.fromisoformat(found["due"])
+    (row,) = (q for q in drill("list", "--json").data["questions"] if q["id"] == question)
+    return date.fromisoformat(row["due"])
 
 
 def test_a_question_that_is_due_begins_anew_and_what_was_there_is_kept(
@@ -65,16 +65,16 @@ def test_a_question_that_is_due_begins_anew_and_what_was_there_is_kept(
     assert "1 of 3 passed\n" in drill("list").out
     assert drill("list", "--due").out == "nothing is due\nNext: drill next\n"
     clock.pass_(days=1)
-    said = f"{ID}   due today: passed 1 day ago in 1 try, 1 hint\nNext: drill start {ID} --again\n"
-    assert drill("next").out == said
+    page = f"{ID}   due today: passed 1 day ago in 1 try, 1 hint\nNext: drill start {ID} --again\n"
+    assert drill("next").out == page
     assert "1 of 1 passed, 1 due for review" in drill("list", "--due").out
     clock.pass_(days=9)
     assert f"{ID}   due since Mar 2: passed 10 days ago" in drill("next").out
     assert "due since Mar 2\n" in drill("list").out
     assert FILE.read_text() == "# pass\n"
-    begun = drill("start", ID, "--again")
-    assert f"Kept  {ID}/submission.before-again-1.py\nNext: cd {ID} && drill grade\n" in begun.out
-    assert max(map(len, begun.out.splitlines())) <= 80
+    result = drill("start", ID, "--again")
+    assert f"Kept  {ID}/submission.before-again-1.py\nNext: cd {ID} && drill grade\n" in result.out
+    assert max(map(len, result.out.splitlines())) <= 80
     assert "due" not in drill("list").out  # it is begun
     assert drill("list", "--due").out.startswith("nothing is due")
     assert FILE.read_bytes() == STARTER
@@ -124,9 +124,9 @@ def test_what_goes_well_waits_for_months_and_what_does_not_comes_back_soon(
         assert drill("start", ID, "--again").status == 0
     assert waits == sorted(waits)
     assert 2 <= waits[0] < 31 < waits[-1] <= 180
-    said = "You have not passed again: this sitting counts as given up."
+    remark = "You have not passed again: this sitting counts as given up."
     drill("solution").refused("is shown when all parts pass again")
-    assert said in drill("solution", "--give-up").out
+    assert remark in drill("solution", "--give-up").out
     assert due(drill) <= clock.at.date() + timedelta(14)
 
 
@@ -137,8 +137,8 @@ def test_nothing_is_due_when_everything_is_passed(drill: Drill, clock: Clock) ->
         clock.pass_(minutes=1)
         drill("grade", name)
     day = due(drill)
-    ended = drill("next")
-    assert ended.out == (
+    result = drill("next")
+    assert result.out == (
         f"Nothing is due until {day:%b} {day.day}. Then:\n"
         f"{ID}   passed today in 1 try, no hints\n"
         f"Next: drill start {ID} --again   drill list\n"
@@ -161,8 +161,8 @@ def test_a_question_that_was_given_up_comes_back_and_begins_anew(
     drill("start", "halve-well", "--again").refused(
         "not passed yet", "Next: drill start halve-well"
     )
-    begun = drill("start", ID, "--again")
-    assert "Kept" not in begun.out  # it was the starter still
+    result = drill("start", ID, "--again")
+    assert "Kept" not in result.out  # it was the starter still
     assert FILE.read_bytes() == STARTER
     drill("solution", ID).refused("is shown when all parts pass")
     solve(drill, clock)
@@ -197,8 +197,8 @@ def test_a_prediction_has_its_one_try_in_each_sitting_and_is_followed_by_its_que
         return drill("--bank", str(ROOT), *words).out
 
     def suggested() -> tuple[str, str, str]:
-        found = drill("--bank", str(ROOT), "next", "--json").data["next"]
-        return found["question"], found["kind"], found["reason"]
+        document = drill("--bank", str(ROOT), "next", "--json").data["next"]
+        return document["question"], document["kind"], document["reason"]
 
     call("start", name)
     answers.write_text("# fail\n")
@@ -232,8 +232,8 @@ def test_a_list_can_be_narrowed(
     drill("start", ID)
     solve(drill, clock)
     clock.pass_(days=60)
-    found = drill("list", *words, "--json").data["questions"]
-    assert {q["id"] for q in found} == ids
+    listed = drill("list", *words, "--json").data["questions"]
+    assert {q["id"] for q in listed} == ids
 
 
 def test_a_clock_that_went_back_breaks_nothing(drill: Drill, clock: Clock) -> None:
@@ -252,15 +252,15 @@ def test_a_clock_that_went_back_breaks_nothing(drill: Drill, clock: Clock) -> No
 def test_without_records_every_command_says_so_once_and_goes_on(drill: Drill, home: Path) -> None:
     home.mkdir()
     (home / "drill.sqlite3").write_bytes(b"no database at all, " * 500)
-    for words, said in (
+    for words, phrase in (
         (("next",), "Next: drill start double-trouble"),
         (("list",), "0 of 3 passed"),
         (("progress",), "0 of 3 passed, 0 due for review"),
     ):
-        ended = drill(*words)
-        assert ended.status == 0
-        assert said in ended.out
-        assert ended.err.count("Your history cannot be read") == 1
+        result = drill(*words)
+        assert result.status == 0
+        assert phrase in result.out
+        assert result.err.count("Your history cannot be read") == 1
     drill("start", ID, "--again").refused("is not passed yet", "Your history cannot be read")
     assert not Path(ID).exists()
 

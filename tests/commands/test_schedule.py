@@ -99,9 +99,9 @@ def wrong(days: float) -> str:
 
 def days(ctx: Context, *rated: QuestionProgress | str) -> int:
     """Return how many days after the start a question comes back."""
-    found = schedule.due_date(ctx, HEAD, QuestionProgress(rated_moments=list(rated)))
-    assert found is not None
-    return (found - START.date()).days
+    due = schedule.due_date(ctx, HEAD, QuestionProgress(rated_moments=list(rated)))
+    assert due is not None
+    return (due - START.date()).days
 
 
 def test_the_better_it_went_the_later_a_question_comes_back(ctx: Context) -> None:
@@ -114,14 +114,14 @@ def test_the_better_it_went_the_later_a_question_comes_back(ctx: Context) -> Non
 
 def test_each_pass_waits_longer_and_a_lapse_begins_with_days_again(ctx: Context) -> None:
     rated: list[QuestionProgress | str] = []
-    at, waits = 0, []
+    day, waits = 0, []
     for _ in range(4):
-        rated.append(ended(at, misses=1))
-        waits.append(days(ctx, *rated) - at)
-        at += waits[-1]
+        rated.append(ended(day, misses=1))
+        waits.append(days(ctx, *rated) - day)
+        day += waits[-1]
     assert waits == sorted(set(waits))
     assert waits[-1] > 31
-    assert days(ctx, *rated, ended(at, done=False)) - at < 8
+    assert days(ctx, *rated, ended(day, done=False)) - day < 8
 
 
 def test_half_a_year_is_the_longest(ctx: Context) -> None:
@@ -167,9 +167,9 @@ def test_before_a_sitting_is_over_nothing_is_due(ctx: Context) -> None:
     ],
 )
 def test_a_reason_says_what_happened_last(
-    ctx: Context, rated: list[QuestionProgress | str], said: str
+    ctx: Context, rated: list[QuestionProgress | str], text: str
 ) -> None:
-    assert schedule.return_reason(ctx, QuestionProgress(rated_moments=rated)) == said
+    assert schedule.return_reason(ctx, QuestionProgress(rated_moments=rated)) == text
 
 
 @pytest.mark.parametrize(
@@ -181,5 +181,5 @@ def test_a_reason_says_what_happened_last(
         (date(2099, 1, 3), "2099-01-03"),
     ],
 )
-def test_a_day_is_said_as_people_do(when: date, said: str) -> None:
-    assert schedule.format_day(when, START.date()) == said
+def test_a_day_is_said_as_people_do(when: date, text: str) -> None:
+    assert schedule.format_day(when, START.date()) == text

@@ -95,8 +95,8 @@ def test_every_record_says_who_when_which_question_and_which_program(
     query = "SELECT what, who, at, bank, digest, program FROM events ORDER BY id"
     rows = ctx.store.read(lambda db: db.execute(query).fetchall(), empty=[])
     assert " ".join(row[0] for row in rows) == "started begun graded hint solution reset"
-    same = ("ann", ctx.now(), str(bank), question.digest, "0.1.0")
-    assert {row[1:] for row in rows} == {same}
+    expected = ("ann", ctx.now(), str(bank), question.digest, "0.1.0")
+    assert {row[1:] for row in rows} == {expected}
 
 
 def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(
@@ -126,8 +126,8 @@ def test_a_syntax_error_is_recorded_and_is_no_try(ctx: Context, file: Path) -> N
     assert any(document["failing"] for document in failing)
     for wrong in (b"def scale(:\n", b"  x = 1\n y = 2\n"):
         file.write_bytes(wrong)
-        ended = grade.grade_file(ctx, seed=2)
-        assert (ended.tries, ended.report.verdict) == (0, "error")
+        result = grade.grade_file(ctx, seed=2)
+        assert (result.tries, result.report.verdict) == (0, "error")
     assert (known(ctx).tries, known(ctx).failed_tries) == (1, 1)
     assert case.list_cases(ctx, NAME)[1] == failing  # of the last try
     rows = history.list_history(ctx)[0]
@@ -146,8 +146,8 @@ def test_a_folder_that_was_moved_is_found_from_inside_and_can_be_put_on_record(
     graded = grade.grade_file(inside)
     assert (graded.report.verdict, graded.tries) == ("pass", 0)
     assert known(ctx).state == "started"  # a pass that is not on record is none
-    (said,) = warned
-    assert said.endswith(f" drill start {NAME} --bank {ctx.bank} in it makes it count.")
+    (warning,) = warned
+    assert warning.endswith(f" drill start {NAME} --bank {ctx.bank} in it makes it count.")
     without = replace(inside, bank=None)
     with pytest.raises(UsageError, match="no question"):
         grade.grade_file(without)  # the bank of a folder that is not on record is a mere claim

@@ -313,11 +313,11 @@ for number in range(rounds):
 """
 
 
-def writer(folder: Path, name: str, rounds: int, **more: Any) -> subprocess.Popen[str]:
+def writer(folder: Path, name: str, rounds: int, **options: Any) -> subprocess.Popen[str]:
     pipes: dict[str, Any] = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
     command = [sys.executable, "-c", _WRITER, str(folder), name, str(rounds)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(command, text=True, env=environment, **pipes, **more)
+    return subprocess.Popen(command, text=True, env=environment, **pipes, **options)
 
 
 def test_concurrent_writers_lose_nothing(tmp_path: Path) -> None:

@@ -53,12 +53,12 @@ class Evening:
     def start(self, *words: str, inside: str = "") -> None:
         """Type a command on a screen that is empty."""
         self._screen.reset()
-        kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         own = {"EVENING": str(self._clock), "DRILL_HOME": str(self.folder / "home")}
         self._program = subprocess.Popen(
             [sys.executable, "-m", "tests.walks.evening", *words],
             stdin=self._slave, stdout=self._slave, stderr=self._slave, cwd=self.folder / inside,
-            env=kept | own | {"PYTHONPATH": str(ROOT), "TERM": "xterm", "TZ": "UTC"},
+            env=environment | own | {"PYTHONPATH": str(ROOT), "TERM": "xterm", "TZ": "UTC"},
             start_new_session=True,
         )  # fmt: skip
         self._name = f"$ drill {' '.join(words)}"
@@ -119,11 +119,11 @@ class Evening:
         """Hold what was seen against what is kept."""
         size = f"{self._screen.columns}x{self._screen.lines}"
         path = GOLDEN / f"{name}-{size}.txt"
-        seen = stable("\n".join(self.kept))
+        pages = stable("\n".join(self.kept))
         if request.config.getoption("--update-golden"):
             path.parent.mkdir(exist_ok=True)
-            path.write_text(seen, encoding="utf-8")
-        assert seen == path.read_text(encoding="utf-8")
+            path.write_text(pages, encoding="utf-8")
+        assert pages == path.read_text(encoding="utf-8")
 
     @property
     def shown(self) -> str:

@@ -90,8 +90,8 @@ def commands(page: Sequence[str]) -> Iterator[str]:
     for line in page:
         is_next = "Next: " in line or (is_next and line.startswith("      "))
         if is_next:
-            shown = line.rpartition("Next: ")[2].strip()
-            yield from re.sub(r"^edit \S+, then ", "", shown).split("   ")
+            command_line = line.rpartition("Next: ")[2].strip()
+            yield from re.sub(r"^edit \S+, then ", "", command_line).split("   ")
 
 
 def parse(command: str) -> None:
@@ -102,8 +102,10 @@ def parse(command: str) -> None:
     if words[0] == "drill":
         group: Any = load_command()
         context = group.make_context("drill", global_options_first(words[1:]))
-        _, found, rest = group.resolve_command(context, [*context._protected_args, *context.args])
-        found.make_context("drill", rest, parent=context)
+        _, subcommand, arguments = group.resolve_command(
+            context, [*context._protected_args, *context.args]
+        )
+        subcommand.make_context("drill", arguments, parent=context)
 
 
 @pytest.fixture
@@ -161,19 +163,19 @@ def test_the_way_through_a_question(
         assert page.startswith("PASS") or what != "the reference"
     history = re.sub(r"[A-Z][a-z]{2} +\d+ \d\d:\d\d", "Nov 22 12:00", typed("history"))
     pages.append(f"$ drill history\n{history}")
-    seen = stable("\n".join(pages))
+    page_text = stable("\n".join(pages))
     path = GOLDEN / f"{name}.txt"
     if request.config.getoption("--update-golden"):
-        path.write_text(seen, encoding="utf-8")
-    assert seen == path.read_text(encoding="utf-8")
+        path.write_text(page_text, encoding="utf-8")
+    assert page_text == path.read_text(encoding="utf-8")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give every question, or with `--turn` a fifth of them, another one each time."""
     if "other" in metafunc.fixturenames:
         turn = metafunc.config.getoption("--turn")
-        others = [name for name in QUESTIONS if name not in KEPT]
-        metafunc.parametrize("other", others if turn is None else others[turn % 5 :: 5])
+        names = [name for name in QUESTIONS if name not in KEPT]
+        metafunc.parametrize("other", names if turn is None else names[turn % 5 :: 5])
 
 
 def test_a_page_fits_a_screen_and_its_commands_can_be_pasted(

@@ -69,5 +69,5 @@ def test_a_pass_introduces_the_next_part_with_its_signatures(name: str) -> None:
     for number, part in enumerate(question.spec.parts[1:], 2):
         lines = render_terminal(asks.part_request_blocks(question, number), 80, rows=17)
         page = "".join("".join(map(without_styles, lines)).split())
-        shown = ([part.interface], asks.signatures(part.interface) if part.interface else [])
-        assert any(all("".join(one.split()) in page for one in some) for some in shown)
+        allowed = ([part.interface], asks.signatures(part.interface) if part.interface else [])
+        assert any(all("".join(line.split()) in page for line in some) for some in allowed)
