@@ -55,9 +55,7 @@ def test_a_bank_is_added_once_listed_and_removed(real: Drill, home: Path, tmp_pa
     assert (listed(home), bank.is_dir()) == ("", True)
 
 
-def test_a_list_behind_a_link_is_changed_where_it_is(
-    real: Drill, home: Path, tmp_path: Path
-) -> None:
+def test_a_list_behind_a_link_is_changed_in_place(real: Drill, home: Path, tmp_path: Path) -> None:
     home.mkdir()
     real_list = tmp_path / "dotfiles-banks"
     real_list.touch()
@@ -85,7 +83,7 @@ NO_LINE = "expected a path that fits on a line of"
 
 
 @pytest.mark.parametrize(
-    ("name", "make", "said"),
+    ("name", "make", "phrases"),
     [
         ("thing", lambda p: p.exists(), (NO_BANK, "found nothing at ")),
         ("thing", lambda p: p.mkdir(), (NO_BANK, "found no questions/ in ")),
@@ -93,7 +91,7 @@ NO_LINE = "expected a path that fits on a line of"
         *((name, write_bank, (NO_LINE,)) for name in ("a\rb", "a\u2028b", "a\udcffb", "a #b")),
     ],
 )
-def test_what_is_no_bank_or_fits_on_no_list_is_refused(
+def test_a_path_that_is_not_a_bank_or_does_not_fit_the_list_is_refused(
     real: Drill, home: Path, name: str, make: Callable[[Path], object], phrases: tuple[str, ...]
 ) -> None:
     make(home.parent / name)
@@ -101,7 +99,7 @@ def test_what_is_no_bank_or_fits_on_no_list_is_refused(
     assert not (home / "banks").exists()
 
 
-def test_a_list_that_is_no_text_is_not_written_over(
+def test_a_list_that_is_not_text_is_not_overwritten(
     real: Drill, home: Path, tmp_path: Path
 ) -> None:
     write_bank(tmp_path / "mine")
@@ -114,10 +112,10 @@ def test_a_list_that_is_no_text_is_not_written_over(
 
 
 @pytest.mark.parametrize(
-    ("refusing", "said"),
+    ("refusing", "phrase"),
     [("pathlib.Path.mkdir", "cannot be made: "), ("os.fsync", "cannot be written: ")],
 )
-def test_where_the_list_cannot_be_written_another_folder_is_named(
+def test_if_the_list_cannot_be_written_another_folder_is_suggested(
     real: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusing: str, phrase: str
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
@@ -129,7 +127,9 @@ def test_where_the_list_cannot_be_written_another_folder_is_named(
     result.refused(phrase, "DRILL_HOME=DIR names another folder, which you can write")
 
 
-def test_a_bank_that_is_gone_says_how_to_take_it_off_the_list(real: Drill, tmp_path: Path) -> None:
+def test_a_missing_bank_is_reported_with_the_command_that_removes_it(
+    real: Drill, tmp_path: Path
+) -> None:
     bank = write_bank(tmp_path / "mine")
     real("bank", "add", str(bank))
     bank.rename(tmp_path / "elsewhere")
@@ -198,7 +198,9 @@ def test_an_id_of_two_banks_is_listed_twice_and_asked_for_by_name(
     )
 
 
-def test_a_broken_bank_is_warned_of_once_and_hides_no_other(real: Drill, tmp_path: Path) -> None:
+def test_a_broken_bank_causes_one_warning_and_hides_no_other_bank(
+    real: Drill, tmp_path: Path
+) -> None:
     good, broken = write_bank(tmp_path / "good"), write_bank(tmp_path / "broken", name="other")
     follow(real, f"bank add {broken} => 0\nbank add {good} => 0")
     (broken / "questions" / "other.yml").write_text(SPEC, encoding="utf-8")
@@ -225,9 +227,7 @@ for bank in sys.argv[1:]:
 """
 
 
-def test_banks_that_two_processes_add_at_once_are_all_on_the_list(
-    home: Path, tmp_path: Path
-) -> None:
+def test_two_processes_that_add_banks_at_once_lose_no_bank(home: Path, tmp_path: Path) -> None:
     banks = [str(write_bank(tmp_path / f"bank-{n}")) for n in range(24)]
     pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     pipes["env"] = os.environ | {"PYTHONPATH": str(ROOT)}
@@ -249,7 +249,7 @@ def test_banks_that_two_processes_add_at_once_are_all_on_the_list(
     assert [p.name for p in home.iterdir()] == ["banks"]
 
 
-def test_commands_that_are_suggested_keep_the_bank(real: Drill, tmp_path: Path) -> None:
+def test_suggested_commands_repeat_the_bank_option(real: Drill, tmp_path: Path) -> None:
     bank = write_bank(tmp_path / "a bank")
     option = f"--bank '{bank}'"
     Path("mine.py").touch()
@@ -316,7 +316,7 @@ def test_one_file_is_a_bank_by_itself(real: Drill) -> None:
 
 @pytest.mark.usefixtures("tried")
 @pytest.mark.parametrize("options", [(), ("--one-file",)])
-def test_a_new_question_whose_name_is_taken_is_told_from_the_other(
+def test_a_new_question_with_a_taken_id_causes_a_warning_that_tells_the_two_apart(
     drill: Drill, options: tuple[str, ...]
 ) -> None:
     created = drill("bank", "new", "double-trouble", *options)
@@ -334,7 +334,7 @@ def test_a_new_question_whose_name_is_taken_is_told_from_the_other(
 
 
 @pytest.mark.usefixtures("tried")
-def test_a_file_here_that_no_bank_in_use_holds_is_told_with_what_to_type(drill: Drill) -> None:
+def test_a_question_only_in_the_current_folder_is_suggested_with_its_bank(drill: Drill) -> None:
     Path("card.yaml").write_text(SPEC)
     phrases = "no question card in the banks in use | --bank card.yaml takes the one that is here"
     follow(
@@ -348,7 +348,7 @@ def test_a_file_here_that_no_bank_in_use_holds_is_told_with_what_to_type(drill: 
 
 
 @pytest.mark.parametrize(("one_file", "parts"), [(False, 3), (True, 2), (True, 9)])
-def test_a_skeleton_in_parts_is_proved_but_for_what_is_marked(
+def test_a_skeleton_in_parts_passes_its_audit_except_for_its_todos(
     real: Drill, parts: int, *, one_file: bool
 ) -> None:
     words = ("--parts", str(parts), "--json", *["--one-file"] * one_file)
@@ -364,7 +364,7 @@ def test_a_skeleton_in_parts_is_proved_but_for_what_is_marked(
 
 
 @pytest.mark.parametrize("word", ["null", "12", "1e5", "on"])
-def test_an_id_that_yaml_would_read_as_something_else_makes_a_text(real: Drill, word: str) -> None:
+def test_an_id_that_yaml_reads_as_a_number_or_a_date_is_quoted(real: Drill, word: str) -> None:
     assert real("bank", "new", word).status == 0
     assert yaml.safe_load(Path(f"questions/{word}.yaml").read_text())["track"] == word
     assert load_question([Path()], word).spec.title == word.capitalize()
@@ -374,7 +374,7 @@ IDS = "lower-case words joined by hyphens, at most 60 characters, found"
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "phrases"),
     [
         (("My_Question",), (f"{IDS} 'My_Question'", "drill bank new my-question")),
         (("a--b",), (IDS, "drill bank new a-b")),
@@ -386,7 +386,7 @@ IDS = "lower-case words joined by hyphens, at most 60 characters, found"
         (("a", "--parts", "10"), ("--parts: expected a number from 2 to 9, found 10",)),
     ],
 )
-def test_what_no_question_can_be_is_refused(
+def test_invalid_ids_and_options_of_a_new_question_are_refused(
     real: Drill, words: tuple[str, ...], phrases: tuple[str, ...]
 ) -> None:
     real("bank", "new", *words).refused(*phrases)
@@ -394,7 +394,7 @@ def test_what_no_question_can_be_is_refused(
 
 
 @pytest.mark.parametrize("taken", ["questions/a.yaml", "questions/a.yml", "drills/a/notes.txt"])
-def test_what_is_there_is_never_touched(real: Drill, taken: str) -> None:
+def test_bank_new_never_overwrites(real: Drill, taken: str) -> None:
     path = Path(taken)
     path.parent.mkdir(parents=True)
     path.write_text("mine")
@@ -403,7 +403,7 @@ def test_what_is_there_is_never_touched(real: Drill, taken: str) -> None:
     assert (tree(Path()), path.read_text()) == ([taken], "mine")
 
 
-def test_where_the_spec_cannot_be_written_nothing_is_left(
+def test_if_the_spec_cannot_be_written_no_file_remains(
     real: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     true = Path.open
@@ -431,7 +431,7 @@ def test_where_the_spec_cannot_be_written_nothing_is_left(
         ("drills/masked-mean/ideas.py", "\ndef", "\n# TODO\ndef"),
     ],
 )
-def test_a_place_that_is_left_fails_a_strict_audit_wherever_it_is(
+def test_a_remaining_todo_in_any_file_fails_a_strict_audit(
     real: Drill, file: str, old: str, new: str
 ) -> None:
     real("bank", "new", "masked-mean")
@@ -586,7 +586,9 @@ def test_a_proof_is_written_after_an_audit_without_faults(folder: Path, real: Dr
     assert not path.exists()
 
 
-def test_only_what_is_not_current_is_tried(folder: Path, real: Drill, tried: list[str]) -> None:
+def test_an_audit_tries_only_questions_without_a_current_proof(
+    folder: Path, real: Drill, tried: list[str]
+) -> None:
     claim(folder, "door", "gate")
     result = real("bank", "audit", "--jobs", "1")
     assert (result.status, result.err, tried) == (0, "", [])
@@ -603,7 +605,7 @@ def test_only_what_is_not_current_is_tried(folder: Path, real: Drill, tried: lis
     assert tried == ["gate", "door", "gate"]
 
 
-def test_a_bank_of_a_stranger_is_proved_whatever_lies_in_it(
+def test_proofs_in_a_strangers_bank_do_not_count(
     folder: Path, real: Drill, tried: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(grader.bank, "builtin", lambda: tmp_path)
@@ -628,7 +630,7 @@ def test_a_proof_is_of_all_mutants_and_not_written_through_a_link(
     assert (tried, (tmp_path / "elsewhere").exists()) == ([], False)
 
 
-def test_a_hole_is_shown_and_ends_with_3(tmp_path: Path, real: Drill) -> None:
+def test_an_undetected_mutant_is_shown_and_the_status_is_3(tmp_path: Path, real: Drill) -> None:
     words = f"bank audit gate --seeds 2 --bank {tmp_path}/bank"
     question = gate(tmp_path / "bank")
     line = "+ return np.where(x >= 0, grad_y, 0).astype(x.dtype)"

@@ -44,7 +44,7 @@ def test_a_small_case_is_written_out_and_runs(real: Drill) -> None:
     assert list(Path(ID, "cases").iterdir()) == [Path(ID, "cases/shared_winner.py")]
 
 
-def test_the_list_says_what_a_numbered_case_is(real: Drill) -> None:
+def test_the_list_of_cases_describes_numbered_cases(real: Drill) -> None:
     real("start", "chunked-cross-entropy")
     cases = {case["case"]: case["about"] for case in real("case", "--json").data["cases"]}
     numbered = {name: about for name, about in cases.items() if name.endswith(" (2)")}
@@ -53,7 +53,7 @@ def test_the_list_says_what_a_numbered_case_is(real: Drill) -> None:
         assert about == f"{name.removesuffix(' (2)')} with other numbers"
 
 
-def test_the_inputs_are_those_of_the_last_grade(real: Drill) -> None:
+def test_a_case_has_the_inputs_of_the_last_grade(real: Drill) -> None:
     real("start", ID)
     report = real("grade", "--seed", "77", "--json").data
     (gaps,) = (check for check in report["checks"] if check["id"] == "gaps")
@@ -83,7 +83,7 @@ def test_the_script_that_was_there_is_kept(real: Drill) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("spec", "expected"),
     [
         ("x: {zeros: [0, 5]}, grad_y: {zeros: like y}", 'x = arrays["x"]'),
         (
@@ -95,7 +95,7 @@ def test_the_script_that_was_there_is_kept(real: Drill) -> None:
     ],
     ids=["empty", "expanded", "masked", "float32"],
 )
-def test_what_is_special_about_inputs_is_in_the_script(
+def test_a_script_keeps_layouts_and_types_of_inputs(
     real: Drill, tmp_path: Path, spec: str, expected: str
 ) -> None:
     question = "scaled-copy"
@@ -111,7 +111,7 @@ def test_what_is_special_about_inputs_is_in_the_script(
     printed(Path(data["path"]))
 
 
-def test_a_driver_stands_beside_the_script(real: Drill) -> None:
+def test_the_driver_of_a_question_is_written_next_to_the_script(real: Drill) -> None:
     question = "softmax-cross-entropy"
     real("start", question)
     Path(question, "submission.py").write_text(reference(question))
@@ -122,7 +122,7 @@ def test_a_driver_stands_beside_the_script(real: Drill) -> None:
     assert "[" in printed(Path(data["path"]))
 
 
-def test_tensors_are_made_as_a_grade_makes_them(real: Drill) -> None:
+def test_a_script_makes_tensors_as_a_grade_does(real: Drill) -> None:
     pytest.importorskip("torch")
     question = "vram-bottleneck"
     real("start", question)
@@ -135,7 +135,7 @@ def test_tensors_are_made_as_a_grade_makes_them(real: Drill) -> None:
     assert "tensor" in printed(Path(data["path"]))
 
 
-def test_an_unknown_case_suggests_the_nearest_and_without_a_folder_one_is_printed_whole(
+def test_an_unknown_case_suggests_the_nearest_and_without_a_folder_a_case_is_printed(
     real: Drill,
 ) -> None:
     result = real("case", "shared-winner", ID)
@@ -149,7 +149,7 @@ def test_an_unknown_case_suggests_the_nearest_and_without_a_folder_one_is_printe
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "folder"])
-def test_what_is_in_the_way_is_left_alone(real: Drill, tmp_path: Path, kind: str) -> None:
+def test_existing_files_are_not_overwritten(real: Drill, tmp_path: Path, kind: str) -> None:
     real("start", ID)
     path = Path(ID, "cases")
     if kind == "file":
@@ -167,7 +167,7 @@ def test_what_is_in_the_way_is_left_alone(real: Drill, tmp_path: Path, kind: str
     assert kind != "link" or not list((tmp_path / "elsewhere").iterdir())
 
 
-def test_what_a_bank_says_of_a_case_is_a_remark_of_one_line(real: Drill, tmp_path: Path) -> None:
+def test_the_description_of_a_case_is_one_comment_line(real: Drill, tmp_path: Path) -> None:
     bank = tmp_path / "bank"
     about = json.dumps("one\nimport os; os.abort()\r\x1b[2J")
     small = "small: {x: [[1.0, 2.0]], factor: 3, grad_y: {normal: like y}}"

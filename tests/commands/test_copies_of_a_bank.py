@@ -161,7 +161,7 @@ def old_history(folder: Path, *banks: Path) -> None:
         db.executemany(f"INSERT INTO events ({columns}, parts) VALUES ({marks})", rows)
 
 
-def test_an_old_history_counts_wherever_its_bank_was(
+def test_an_old_history_counts_for_every_path_of_its_bank(
     ctx: Context, clone: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     banks = (clone, wheel, tmp_path / "venv" / WHEEL, tmp_path / "a-clone-that-is-gone")
@@ -180,7 +180,9 @@ def test_an_old_history_counts_wherever_its_bank_was(
     assert file.read_bytes() == before
 
 
-def test_banks_of_one_name_are_one_and_of_two_names_are_two(ctx: Context, tmp_path: Path) -> None:
+def test_banks_of_the_same_name_share_records_and_others_do_not(
+    ctx: Context, tmp_path: Path
+) -> None:
     first, copy, other = (
         Path(shutil.copytree(BANK, tmp_path / name)) for name in ("a/mine", "b/mine", "other")
     )

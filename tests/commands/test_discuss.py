@@ -96,7 +96,7 @@ def order(real: Drill) -> list[tuple[int, int, str | None]]:
     return [(row["part"], row["number"], row["verdict"]) for row in rows]
 
 
-def test_nothing_is_shown_of_a_part_that_is_not_passed(
+def test_follow_ups_of_a_part_are_hidden_until_it_is_passed(
     say: Say, record_event: Callable[..., None]
 ) -> None:
     said = f"part 1 of {ID} is not passed yet, and its follow-ups come after that"
@@ -116,7 +116,7 @@ def test_nothing_is_shown_of_a_part_that_is_not_passed(
     say("", "--part", "9").refused("--part: expected a number from 1 to 3, found 9")
 
 
-def test_who_gave_up_is_asked_about_the_part_that_was_given_up(
+def test_after_giving_up_a_part_its_follow_ups_are_asked(
     real: Drill, record_event: Callable[..., None]
 ) -> None:
     record_event("pass fail skipped")
@@ -124,7 +124,7 @@ def test_who_gave_up_is_asked_about_the_part_that_was_given_up(
     assert {part for part, _, _ in order(real)} == {1, 2}
 
 
-def test_an_answer_is_judged_and_kept_and_ours_comes_after_it(
+def test_an_answer_is_judged_and_recorded_before_ours_is_shown(
     say: Say, record_event: Callable[..., None], home: Path
 ) -> None:
     record_event("pass pass pass")
@@ -196,7 +196,7 @@ Next: drill discuss mean-and-spread --all   drill next
     ]  # fmt: skip
 
 
-def test_an_idea_of_a_later_part_is_neither_shown_nor_kept(
+def test_an_idea_of_a_later_part_is_neither_shown_nor_recorded(
     say: Say, record_event: Callable[..., None], home: Path
 ) -> None:
     record_event("pass fail skipped")
@@ -207,7 +207,7 @@ def test_an_idea_of_a_later_part_is_neither_shown_nor_kept(
     assert "Idea: sums." in say("\n1\n").out  # after the other one
 
 
-def test_those_never_answered_come_first_then_wrong_ones_then_the_oldest(
+def test_follow_ups_without_an_answer_come_first_then_wrong_ones_then_the_oldest(
     say: Say, real: Drill, record_event: Callable[..., None]
 ) -> None:
     record_event("pass pass pass", asked="How large are 3 MiB?")
@@ -233,7 +233,7 @@ def test_those_never_answered_come_first_then_wrong_ones_then_the_oldest(
     assert page.index("1.1 right: What") < page.index("1.2 right: Why") < page.index("2.1 right:")
 
 
-def test_of_an_answer_in_words_a_script_says_line_by_line_what_is_in_it(
+def test_key_points_of_an_answer_can_be_ticked_line_by_line(
     real: Drill, say: Say, record_event: Callable[..., None], home: Path
 ) -> None:
     record_event("pass pass pass", asked="Why do you add up in float64?")
@@ -264,7 +264,7 @@ Next: drill discuss {ID}
 
 
 @pytest.mark.parametrize("typed", ["7", "two", "\x1b[31m", "9" * 100_000])
-def test_what_is_no_answer_is_refused_and_not_kept(
+def test_text_that_is_not_an_answer_is_refused_and_not_recorded(
     real: Drill, record_event: Callable[..., None], home: Path, typed: str
 ) -> None:
     record_event("pass fail skipped")
@@ -276,7 +276,7 @@ def test_what_is_no_answer_is_refused_and_not_kept(
     assert discussed(home) == []
 
 
-def test_an_empty_line_leaves_a_question_and_the_end_of_the_input_all_that_follow(
+def test_an_empty_line_skips_one_follow_up_and_the_end_of_input_skips_the_others(
     say: Say, record_event: Callable[..., None], home: Path
 ) -> None:
     record_event("pass pass pass")
@@ -289,7 +289,7 @@ def test_an_empty_line_leaves_a_question_and_the_end_of_the_input_all_that_follo
     assert [(verdict, detail["text"]) for verdict, detail in discussed(home)] == [(None, "words")]
 
 
-def test_whoever_stops_loses_nothing_that_was_answered(
+def test_answers_before_an_interruption_are_kept(
     say: Say, record_event: Callable[..., None], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record_event("pass pass pass")
@@ -308,7 +308,7 @@ def test_whoever_stops_loses_nothing_that_was_answered(
     assert verdicts == [("pass", "3"), (None, "much\nand more")]
 
 
-def test_long_and_odd_answers_are_kept_as_far_as_they_go(
+def test_long_and_odd_answers_are_recorded_up_to_the_limit(
     say: Say, record_event: Callable[..., None], home: Path
 ) -> None:
     record_event("pass pass pass", asked="Why do you add up in float64?")
@@ -318,7 +318,7 @@ def test_long_and_odd_answers_are_kept_as_far_as_they_go(
     assert len(str(discussed(home)[0][1]["text"])) == 10_000
 
 
-def test_what_comes_through_a_pipe_may_be_no_text(
+def test_answers_through_a_pipe_may_hold_any_bytes(
     program: Program, record_event: Callable[..., None]
 ) -> None:
     record_event("pass fail skipped")
@@ -331,7 +331,7 @@ def test_what_comes_through_a_pipe_may_be_no_text(
     assert "Right." in out
 
 
-def test_no_input_at_all_is_its_end(
+def test_closed_input_counts_as_its_end(
     real: Drill, record_event: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record_event("pass fail skipped")
@@ -341,7 +341,7 @@ def test_no_input_at_all_is_its_end(
     assert "0 right, 0 wrong, 2 left" in result.out
 
 
-def test_where_nothing_can_be_kept_answers_are_judged_all_the_same(
+def test_answers_are_judged_even_if_they_cannot_be_recorded(
     say: Say, record_event: Callable[..., None], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record_event("pass fail skipped")

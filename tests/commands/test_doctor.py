@@ -19,7 +19,7 @@ def _no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.commands.context.find_spec", without_torch)
 
 
-def test_all_is_well(drill: Drill, home: Path) -> None:
+def test_doctor_shows_a_good_machine_and_ends_with_0(drill: Drill, home: Path) -> None:
     result = drill("doctor")
     assert result.status == 0
     lines = result.out.splitlines()
@@ -39,12 +39,14 @@ def test_all_is_well(drill: Drill, home: Path) -> None:
     assert {f["name"] for f in data["findings"]} >= {"versions", "machine", "torch", "isolation"}
 
 
-def test_the_walls_are_a_document_of_their_own(drill: Drill) -> None:
+def test_walls_are_listed_by_their_own_option(drill: Drill) -> None:
     out = drill("doctor", "--walls").out
     assert all(f"refused {words}\n" in out for words in ACTS.values())
 
 
-def test_records_that_cannot_be_written(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reports_records_that_cannot_be_written(
+    drill: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DRILL_HOME", "/dev/null/home")
     result = drill("doctor")
     assert result.status == 2
@@ -63,7 +65,7 @@ def test_torch_that_does_not_load(drill: Drill, monkeypatch: pytest.MonkeyPatch)
     assert "NVIDIA H200" in drill("doctor").out
 
 
-def test_walls_that_are_missing_are_named(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_walls_are_named(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
     acts = dict.fromkeys(ACTS, "refused") | {"network": "done"}
     weak = Isolation(acts, ("Landlock: this kernel has no Landlock",))
     monkeypatch.setattr(WorkerClient, "isolation", weak)
@@ -87,7 +89,7 @@ def test_a_worker_that_does_not_start(drill: Drill, monkeypatch: pytest.MonkeyPa
     assert result.status == 4
 
 
-def test_the_torch_that_is_advised_is_the_one_that_is_tested() -> None:
+def test_the_suggested_version_of_torch_is_the_tested_one() -> None:
     constraints = (ROOT / "constraints.txt").read_text()
     (pinned,) = (line for line in constraints.splitlines() if line.startswith("torch="))
     assert INSTALL_TORCH.startswith(f"pip install {pinned} ")

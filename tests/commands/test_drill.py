@@ -21,7 +21,7 @@ SUBMISSION = FOLDER / "submission.py"
 LEFT = "it is yours and was left as it is"
 
 
-def test_start_lays_down_the_starter_the_question_and_a_marker(drill: Drill) -> None:
+def test_start_writes_the_starter_the_question_and_a_marker(drill: Drill) -> None:
     result = drill("start", "double-trouble")
     assert (result.status, result.err) == (0, "")
     assert SUBMISSION.read_bytes() == stand_in.STARTER
@@ -37,9 +37,7 @@ def test_start_lays_down_the_starter_the_question_and_a_marker(drill: Drill) -> 
     )
 
 
-def test_start_says_at_once_that_torch_is_missing(
-    drill: Drill, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_start_warns_if_torch_is_missing(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.commands.context.find_spec", without_torch)
     result = drill("start", "needs-torch")
     assert result.status == 0  # it can be read, and solved elsewhere
@@ -48,7 +46,7 @@ def test_start_says_at_once_that_torch_is_missing(
     assert drill("start", "double-trouble").err == ""
 
 
-def test_start_again_leaves_work_alone_and_nests_nothing(
+def test_a_second_start_keeps_the_file_and_creates_no_inner_folder(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drill("start", "double-trouble")
@@ -75,7 +73,7 @@ def test_start_refuses_a_folder_with_work_in_it(drill: Drill, name: str) -> None
     assert (FOLDER / name).read_text() == "mine"
 
 
-def test_start_refuses_what_is_in_the_folders_place(drill: Drill) -> None:
+def test_start_refuses_a_file_or_link_at_the_path_of_its_folder(drill: Drill) -> None:
     drill("start", "halve-well")
     Path("halve-well").rename(FOLDER)
     result = drill("start", "double-trouble")
@@ -90,14 +88,14 @@ def test_start_refuses_what_is_in_the_folders_place(drill: Drill) -> None:
     assert FOLDER.read_text() == "a file"
 
 
-def test_a_broken_marker_is_one_sentence(drill: Drill) -> None:
+def test_a_broken_marker_is_reported_in_one_sentence(drill: Drill) -> None:
     drill("start", "double-trouble")
     for text in ("{", "[]", '{"question": 3}', "\0" * 20):
         (FOLDER / ".drill").write_text(text)
         drill("start", "double-trouble").refused("was not made by drill start")
 
 
-def test_reset_keeps_a_numbered_copy_beside_and_in_the_records(drill: Drill) -> None:
+def test_reset_keeps_a_numbered_copy_next_to_the_file_and_in_the_records(drill: Drill) -> None:
     drill("start", "double-trouble")
     for number, text in enumerate(("first", "second"), 1):
         SUBMISSION.write_text(text)
@@ -144,7 +142,7 @@ def test_the_solution_waits_for_a_pass(drill: Drill) -> None:
     )
 
 
-def test_a_solution_says_what_to_keep_and_where_it_leads(
+def test_a_solution_shows_its_lessons_and_the_next_questions(
     drill: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bank = tmp_path / "mine"
@@ -167,7 +165,7 @@ def test_a_solution_says_what_to_keep_and_where_it_leads(
     assert data["sources"] == ["Arithmetic, p. 1"]
 
 
-def test_ones_own_file_is_compared_with_a_right_one(drill: Drill) -> None:
+def test_mine_compares_the_persons_file_with_a_right_one(drill: Drill) -> None:
     out = follow(
         drill,
         r"""
@@ -188,7 +186,7 @@ def test_ones_own_file_is_compared_with_a_right_one(drill: Drill) -> None:
     assert drill("solution", "--json").data["mine"] is None
 
 
-def test_comments_docstrings_and_blank_lines_are_no_difference() -> None:
+def test_a_difference_leaves_out_comments_docstrings_and_blank_lines() -> None:
     own_file = (
         b'''"""Mine."""\n\ndef f(x):\n    """Do.\n\n    It.\n    """\n    return x  # done\n'''
     )
@@ -226,7 +224,7 @@ def script(body: str) -> None:
     FILE.write_text(f"{head}{TRAIN}    {body}\n")
 
 
-def test_a_run_shows_numbers_and_prints_and_counts(fit: Drill, real: Drill) -> None:
+def test_a_run_shows_numbers_and_output_and_is_counted(fit: Drill, real: Drill) -> None:
     first = fit()
     assert (first.status, first.err) == (0, "")
     head, *printed, left, last = first.out.splitlines()
@@ -250,7 +248,7 @@ NOTHING, RUN = "no run, nothing is used", "run 1 of 3, seed 0"
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "left"),
+    ("text", "phrase", "left"),
     [
         ("def train(", f"{NOTHING} the file is not valid Python at line 1", 3),
         ("", f"{NOTHING} the file is empty", 3),
@@ -263,7 +261,7 @@ NOTHING, RUN = "no run, nothing is used", "run 1 of 3, seed 0"
         ),
     ],
 )
-def test_what_is_not_begun_costs_nothing_and_loading_a_file_costs_a_run(
+def test_a_file_with_a_syntax_error_costs_no_run_and_loading_a_file_costs_one(
     fit: Drill, text: str, phrase: str, left: int
 ) -> None:
     FILE.write_text(text)
@@ -274,14 +272,14 @@ def test_what_is_not_begun_costs_nothing_and_loading_a_file_costs_a_run(
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "phrase"),
     [
         ("return 1 / (seed - seed)", "raised ZeroDivisionError   "),
         ("import os; os._exit(3)", "your script ended its process (exit sta"),
         ("while True: pass", "your script did not finish within 0.2 seconds"),
     ],
 )
-def test_what_comes_to_no_end_has_cost_a_run(fit: Drill, body: str, phrase: str) -> None:
+def test_a_run_that_does_not_finish_is_counted(fit: Drill, body: str, phrase: str) -> None:
     spec = Path("mine/questions/my-fit.yaml")
     spec.write_text(spec.read_text().replace("seconds: 5", "seconds: 0.2"))
     script(body)
@@ -292,7 +290,7 @@ def test_what_comes_to_no_end_has_cost_a_run(fit: Drill, body: str, phrase: str)
     assert ("submission.py:15  return 1 / (seed - seed)" in result.out) is ("/" in body)
 
 
-def test_of_endless_prints_the_end_is_shown(fit: Drill) -> None:
+def test_a_run_shows_the_tail_of_endless_output(fit: Drill) -> None:
     script("print('first'); [print('x' * 99) for _ in range(20_000)]; print('last')")
     result = fit()
     assert result.status == 0

@@ -23,7 +23,7 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return f"'{program}' -w"
 
 
-def test_the_editor_is_the_one_that_is_named_first(
+def test_edit_uses_the_first_named_editor(
     drill: Drill, editor: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drill("start", "double-trouble")

@@ -43,7 +43,7 @@ def seed_in(text: str) -> int:
     return number
 
 
-def test_a_start_draws_and_says_of_what_seed(ours: Drill) -> None:
+def test_start_draws_numbers_and_shows_their_seed(ours: Drill) -> None:
     number = seed_in(ours("start", NAME).out)
     assert seed_in((FOLDER / "QUESTION.md").read_text()) == number
     assert json.loads(MARKER.read_text())["seed"] == number
@@ -56,7 +56,7 @@ def test_a_start_draws_and_says_of_what_seed(ours: Drill) -> None:
     assert seed_in(ours("show", NAME, "--seed", "9").out) == 4  # of which it says so
 
 
-def test_a_start_without_records_of_a_folder_is_graded_on_its_numbers(
+def test_an_unrecorded_folder_is_graded_with_its_own_numbers(
     ours: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours("start", NAME, "--seed", "7")
@@ -77,7 +77,7 @@ def test_a_start_without_records_of_a_folder_is_graded_on_its_numbers(
     ours("grade", NAME, "--file", file, "--seed", "3").refused(text, "drill show three-rows --seed")
 
 
-def test_a_file_alone_has_the_numbers_of_the_seed(ours: Drill) -> None:
+def test_a_file_outside_of_a_drill_has_the_numbers_of_the_seed(ours: Drill) -> None:
     ours("solution", NAME, "--give-up")
     for number, right in enumerate(RIGHT):
         Path("mine.txt").write_bytes(right)
@@ -94,7 +94,7 @@ def test_a_file_alone_has_the_numbers_of_the_seed(ours: Drill) -> None:
     assert (result.status, seed_in(ours("show", NAME).out)) == (0, 1)
 
 
-def test_what_is_begun_again_has_other_numbers_each_time(ours: Drill) -> None:
+def test_each_sitting_has_other_numbers(ours: Drill) -> None:
     number, seeds = seed_in(ours("start", NAME).out), list[int]()
     for _ in range(8):
         ANSWERS.write_bytes(RIGHT[number])
@@ -147,7 +147,7 @@ def test_other_pages_have_the_numbers_of_the_folder(ours: Drill) -> None:
     assert "add up to 15" in ours("discuss", other, "--json").out
 
 
-def test_what_is_handed_out_has_the_numbers_of_a_seed(ours: Drill) -> None:
+def test_a_pack_has_the_numbers_of_its_seed(ours: Drill) -> None:
     for seed, number in ((None, 0), ("20261123", 3)):
         option = () if seed is None else ("--seed", seed)
         result = ours("pack", NAME, "--out", f"out{seed}", *option)
@@ -201,7 +201,7 @@ def test_a_notebook_has_the_numbers_that_it_was_opened_with() -> None:
         assert seed_in(repr(question)) == 0
 
 
-def test_before_the_grade_that_counts_what_was_read_is_said(ours: Drill) -> None:
+def test_the_answers_as_read_are_shown_before_the_grade_that_counts(ours: Drill) -> None:
     ours("start", NAME, "--seed", "0")
     ANSWERS.write_text("grad[0] = 1/20 # a\ngrad[1] = -7 / 20\ngrad[2] = 0.3\n")
     ours("grade", NAME).refused(

@@ -44,7 +44,7 @@ def test_the_verdict_sets_the_exit_status(drill: Drill, verdict: str, status: in
     assert (attempt["verdict"], attempt["isolation"]) == (verdict, "process")
 
 
-def test_a_question_is_proved_once_there_is_a_verdict_of_its_checks_on_it_as_it_is(
+def test_a_question_counts_as_proved_after_a_verdict_on_its_current_version(
     drill: Drill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     proved_flags: list[bool] = []
@@ -67,7 +67,7 @@ def test_a_question_is_proved_once_there_is_a_verdict_of_its_checks_on_it_as_it_
     assert proved_flags == [False, False, True, True, False, True, True]
 
 
-def test_the_drill_is_that_of_the_folder_or_the_one_that_is_named(
+def test_grade_takes_the_drill_of_the_folder_or_the_named_one(
     drill: Drill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def graded(*arguments: str) -> str:
@@ -90,7 +90,7 @@ def test_the_drill_is_that_of_the_folder_or_the_one_that_is_named(
     assert graded("double-trouble") == "double-trouble"
 
 
-def test_a_drill_elsewhere_is_named_and_not_taken_in_silence(
+def test_a_drill_in_another_folder_is_suggested_and_not_graded(
     drill: Drill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     drill("start", "double-trouble")
@@ -106,7 +106,7 @@ def test_a_drill_elsewhere_is_named_and_not_taken_in_silence(
 
 
 @pytest.mark.parametrize("folder", ["double-trouble/copy", "other"])
-def test_a_submission_of_no_known_drill_is_left_alone(
+def test_a_submission_outside_of_a_drill_is_not_graded(
     drill: Drill, monkeypatch: pytest.MonkeyPatch, folder: str
 ) -> None:
     drill("start", "double-trouble")
@@ -122,7 +122,7 @@ def test_a_submission_of_no_known_drill_is_left_alone(
     assert attempts(drill) == []
 
 
-def test_a_file_that_is_none_is_refused_in_a_sentence(drill: Drill) -> None:
+def test_a_path_that_is_not_a_file_is_refused_in_one_sentence(drill: Drill) -> None:
     Path("folder").mkdir()
     os.mkfifo("pipe")
     Path("large.py").write_bytes(b"#" * 10_000_000)
@@ -147,12 +147,12 @@ def test_a_file_that_is_none_is_refused_in_a_sentence(drill: Drill) -> None:
 
 
 @pytest.mark.parametrize("name", ["notes.py", "notes.ipynb", "answers.txt", "./notes"])
-def test_a_path_that_is_not_there_is_no_question(drill: Drill, name: str) -> None:
+def test_a_missing_path_is_not_taken_for_a_question(drill: Drill, name: str) -> None:
     drill("grade", name).refused(f"{name}: there is no such file or folder")
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"def (", b"# fail\r\n", b"\0"])
-def test_any_small_file_reaches_the_judge(drill: Drill, content: bytes) -> None:
+def test_every_small_file_is_graded(drill: Drill, content: bytes) -> None:
     Path("any.py").write_bytes(content)
     assert drill("grade", "double-trouble", "--file", "any.py").status == 1
     drill("history", "restore", "1", "--to", "back.py")
@@ -208,7 +208,9 @@ def judged_by_the_real_question(result: Ended) -> bool:
     return bool(result.data["bank"] == str(ROOT))
 
 
-def test_a_marker_next_to_a_file_or_further_down_chooses_no_bank(real: Drill, mal: Path) -> None:
+def test_a_marker_next_to_a_file_or_in_a_subfolder_cannot_choose_a_bank(
+    real: Drill, mal: Path
+) -> None:
     assert mal.exists()
     file = ("--file", "mal/submission.py")
     first: list[tuple[str, ...]] = [(ID, *file), (), (ID,)]
@@ -220,7 +222,7 @@ def test_a_marker_next_to_a_file_or_further_down_chooses_no_bank(real: Drill, ma
 
 
 @pytest.mark.parametrize("where", ["mal", "mal/deeper"])
-def test_the_marker_of_the_current_folder_or_one_above_chooses_no_bank(
+def test_the_marker_of_the_current_folder_or_one_above_cannot_choose_a_bank(
     real: Drill, mal: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     (mal / "deeper").mkdir()
@@ -262,7 +264,7 @@ def test_a_bank_of_a_recorded_start_is_used_without_being_named(
     assert real("list", "--json").data["questions"][0]["id"] != "scaled-copy"
 
 
-def test_where_records_cannot_be_kept_a_marker_names_a_question_of_the_banks_in_use(
+def test_without_records_a_marker_names_a_question_of_the_banks_in_use(
     real: Drill, mal: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DRILL_HOME", "/proc/nowhere")
@@ -274,7 +276,7 @@ def test_where_records_cannot_be_kept_a_marker_names_a_question_of_the_banks_in_
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to give a file away")
-def test_a_marker_of_another_user_names_nothing(real: Drill, mal: Path) -> None:
+def test_grade_ignores_a_marker_of_another_user(real: Drill, mal: Path) -> None:
     os.chown(mal / ".drill", 65534, 65534)
     real("grade").refused("no drill is here")
 
@@ -293,7 +295,7 @@ def test_a_marker_of_another_user_names_nothing(real: Drill, mal: Path) -> None:
     ],
     ids=["brackets", "braces", "null", "slash", "number", "week", "no zone", "surrogate"],
 )
-def test_no_text_of_a_marker_is_a_fault_of_the_grader(
+def test_no_content_of_a_marker_causes_an_internal_error(
     real: Drill, home: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     Path("mal").mkdir()
@@ -305,7 +307,7 @@ def test_no_text_of_a_marker_is_a_fault_of_the_grader(
     assert not home.exists()
 
 
-def test_a_marker_that_is_no_regular_file_is_none(real: Drill) -> None:
+def test_a_marker_that_is_not_a_regular_file_is_ignored(real: Drill) -> None:
     mark(Path("aside/deeper"), ROOT)
     for name in ("pipe", "link"):
         Path(name).mkdir()
@@ -314,7 +316,7 @@ def test_a_marker_that_is_no_regular_file_is_none(real: Drill) -> None:
     assert "no drill is here" in real("grade").err
 
 
-def test_a_submission_that_is_no_file_of_its_own_is_refused(drill: Drill) -> None:
+def test_a_submission_that_is_not_a_regular_file_is_refused(drill: Drill) -> None:
     drill("start", "double-trouble")
     Path("alice.py").write_text("# pass")
     makes: dict[str, Callable[[Path], None]] = {
@@ -336,7 +338,7 @@ IN_A_DRILL = ["mp/", "mp", "./mp", "mp/submission.py", "mp/deeper/third.py", "mp
 
 
 @pytest.mark.parametrize("path", IN_A_DRILL)
-def test_a_path_means_the_drill_of_its_folder_and_no_other(real: Drill, path: str) -> None:
+def test_a_path_names_the_drill_of_its_folder(real: Drill, path: str) -> None:
     mark(Path("mp"), "somewhere")
     Path("mp/deeper").mkdir()
     for name in ("submission", "deeper/third"):
@@ -400,7 +402,7 @@ def test_notes_in_the_question_are_kept(parts: Drill, tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_hints_and_the_question_are_shown_as_far_as_one_is(parts: Drill) -> None:
+def test_hints_and_the_question_are_shown_up_to_the_current_part(parts: Drill) -> None:
     new = parts("show", PARTS)
     assert "sends nothing" not in new.out
     assert new.out.endswith("Next: drill grade   drill show --all\n")
@@ -429,7 +431,9 @@ def test_hints_and_the_question_are_shown_as_far_as_one_is(parts: Drill) -> None
     assert ("part 2 of 3" in again, "sends nothing at all" in again) == (True, True)
 
 
-def test_what_is_no_try_is_judged_whole(parts: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_grade_that_is_not_a_try_judges_all_parts(
+    parts: Drill, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Path("other.py").write_text(MEAN, encoding="utf-8")
     result = parts("grade", PARTS, "--file", "other.py")
     assert ("m is NaN, expected 0" in result.out, "drill case" in result.out) == (True, False)
@@ -502,7 +506,7 @@ def test_the_first_prediction_counts(real: Drill, monkeypatch: pytest.MonkeyPatc
     assert following["next"]["question"] != "seven-windows"
 
 
-def test_an_estimate_never_shows_what_is_right(real: Drill) -> None:
+def test_the_grade_of_an_estimate_never_shows_the_right_number(real: Drill) -> None:
     answers = Path("mine.txt")
     answers.write_text(
         "kv_token = 96 KiB\nkv_total = 14 GB\ndecode_intensity = 24 FLOP/B\n"
@@ -523,7 +527,7 @@ def test_an_estimate_never_shows_what_is_right(real: Drill) -> None:
             )
 
 
-def test_what_a_review_is_about_can_be_read_before_it_begins(real: Drill) -> None:
+def test_a_review_shows_its_program_before_it_is_started(real: Drill) -> None:
     page = real("--bank", str(ROOT), "show", "data-parallel-review").out
     assert "\n  19  +    params -= lr * velocity\n" in page
     assert "\n  overwritten        something that should be added up is replaced\n" in page
@@ -532,7 +536,7 @@ def test_what_a_review_is_about_can_be_read_before_it_begins(real: Drill) -> Non
     assert "- `overwritten` something that should be added up is replaced\n" in question_text
 
 
-def test_a_folder_whose_name_is_no_utf_8_holds_a_drill_as_any_other(drill: Drill) -> None:
+def test_a_drill_works_in_a_folder_whose_name_is_not_utf_8(drill: Drill) -> None:
     folder = Path(os.fsdecode(b"\xff"))
     try:
         folder.mkdir()
@@ -544,7 +548,7 @@ def test_a_folder_whose_name_is_no_utf_8_holds_a_drill_as_any_other(drill: Drill
     assert "try 1" in drill("grade").out
 
 
-def test_a_page_of_the_grade_is_written_beside_what_is_printed(drill: Drill) -> None:
+def test_html_writes_the_page_and_prints_it_too(drill: Drill) -> None:
     drill("start", "double-trouble")
     SUBMISSION.write_text("# fail <script>\n")
     printed = drill("grade")
@@ -562,7 +566,7 @@ def test_a_page_of_the_grade_is_written_beside_what_is_printed(drill: Drill) -> 
     assert not list(Path().glob(".page*"))
 
 
-def test_a_page_takes_the_place_of_nothing_but_a_page(drill: Drill) -> None:
+def test_html_must_name_a_page_that_can_be_written(drill: Drill) -> None:
     drill("start", "double-trouble")
     for name in (str(SUBMISSION), "-", "page"):
         drill("grade", "--html", name).refused("--html: expected a name that ends in .html", name)

@@ -15,7 +15,7 @@ from tests.commands.conftest import ROOT, Drill
 TOPICS = {path.stem for path in (Path(help_module.__file__).parent / "topics").glob("*.md")}
 
 
-def test_without_words_it_says_what_there_is(drill: Drill) -> None:
+def test_help_without_words_lists_commands_and_topics(drill: Drill) -> None:
     result = drill("help")
     assert result.status == 0
     assert {"forms", "parts", "verdicts", "classes", "isolation"} == TOPICS
@@ -53,7 +53,7 @@ def test_a_topic_is_a_page(drill: Drill, topic: str) -> None:
     assert max(map(len, lines)) <= 80
 
 
-def test_topics_name_what_there_is(drill: Drill) -> None:
+def test_topics_name_all_forms_verdicts_and_levels(drill: Drill) -> None:
     page = drill("help", "forms").out
     assert all(f"`{name}`:" in page for name in forms.FORM_NAMES)
     page = drill("help", "verdicts").out
@@ -71,7 +71,7 @@ def test_a_command_has_its_own_help(drill: Drill) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "phrase"),
     [
         (["partz"], "found 'partz'; did you mean 'parts'?"),
         (["bank", "adit"], "found 'adit'; did you mean 'audit'?"),
@@ -79,8 +79,8 @@ def test_a_command_has_its_own_help(drill: Drill) -> None:
         (["../app"], "found '../app'"),
     ],
 )
-def test_another_word_is_refused(drill: Drill, words: list[str], page: str) -> None:
+def test_help_refuses_an_unknown_word(drill: Drill, words: list[str], phrase: str) -> None:
     result = drill("help", *words)
     assert result.status == 2
-    assert page in result.err
+    assert phrase in result.err
     assert "expected a command, or classes, forms, isolation, parts, verdicts" in result.err

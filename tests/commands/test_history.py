@@ -12,7 +12,7 @@ from tests.commands.conftest import Drill
 SUBMISSION = Path("double-trouble/submission.py")
 
 
-def test_restore_brings_back_the_bytes_and_keeps_what_was_there(drill: Drill) -> None:
+def test_restore_brings_back_the_bytes_and_keeps_the_old_file(drill: Drill) -> None:
     drill("start", "double-trouble")
     SUBMISSION.write_bytes(b"# fail\r\n\xff")
     drill("grade")
@@ -30,7 +30,7 @@ def test_history_that_cannot_be_read_is_an_error(drill: Drill, home: Path) -> No
     drill("history").refused("drill.sqlite3")
 
 
-def test_of_a_long_history_the_latest_are_shown_and_a_line_says_how_to_see_all(
+def test_a_long_history_shows_the_latest_versions_and_how_to_see_all(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(history, "MAX_ROWS", 2)
@@ -71,7 +71,7 @@ def test_the_try_of_a_page_and_the_number_to_restore_are_both_listed(drill: Dril
     assert "no. in drill history, not the try" in drill("history", "restore", "--help").out
 
 
-def test_rows_that_say_nothing_new_are_folded(drill: Drill) -> None:
+def test_history_leaves_out_rows_with_the_same_result(drill: Drill) -> None:
     drill("start", "double-trouble")
     for verdict in ("fail", "fail", "fail", "error", "pass"):
         SUBMISSION.write_text(f"# {verdict}\n")

@@ -81,7 +81,7 @@ def made(graded: Path, here: Context, student: str, name: str) -> NewIdea:
     return create_idea(here, "deviations", graded / "out", digests(graded)[student], name)
 
 
-def test_the_shortest_of_equal_answers_is_written_and_nothing_else_of_the_question_changes(
+def test_the_shortest_of_equal_answers_becomes_an_idea_and_nothing_else_changes(
     graded: Path, here: Context
 ) -> None:
     digest_of = digests(graded)
@@ -107,7 +107,7 @@ def test_the_shortest_of_equal_answers_is_written_and_nothing_else_of_the_questi
 
 
 @pytest.mark.parametrize("name", ["Sum", "../escape", "forgot-weight", "starter"])
-def test_a_name_that_is_none_or_taken_changes_nothing(
+def test_an_invalid_or_taken_name_of_an_idea_is_refused(
     name: str, graded: Path, here: Context
 ) -> None:
     before = files(here.current_folder())
@@ -116,7 +116,7 @@ def test_a_name_that_is_none_or_taken_changes_nothing(
     assert files(here.current_folder()) == before
 
 
-def test_what_cannot_be_loaded_is_taken_back(
+def test_an_idea_that_cannot_be_loaded_is_removed_again(
     graded: Path, here: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = files(here.current_folder())
@@ -137,13 +137,13 @@ def test_what_cannot_be_loaded_is_taken_back(
     assert files(here.current_folder()) == before
 
 
-def test_a_group_that_is_none_or_several_is_refused(graded: Path, here: Context) -> None:
+def test_a_group_that_matches_none_or_several_is_refused(graded: Path, here: Context) -> None:
     for group in ("0000", ""):
         with pytest.raises(UsageError, match="expected one group of answers to deviations"):
             create_idea(here, "deviations", graded / "out", group, "any")
 
 
-def test_a_program_with_its_author_in_it_stays_out_of_the_bank(
+def test_a_program_with_a_students_name_is_not_written_into_the_bank(
     graded: Path, here: Context, tmp_path: Path
 ) -> None:
     shutil.copytree(graded / "in", tmp_path / "in")
@@ -156,7 +156,7 @@ def test_a_program_with_its_author_in_it_stays_out_of_the_bank(
         made(tmp_path, here, "constanze", "half")
 
 
-def test_the_command_shows_the_program_and_says_whose_it_is(
+def test_new_idea_shows_the_program_and_warns_that_a_stranger_wrote_it(
     graded: Path, here: Context, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("DRILL_HOME", str(here.data))

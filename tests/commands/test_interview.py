@@ -177,7 +177,7 @@ def said_in_blind(drill: Drill, text: str) -> dict[tuple[str, ...], str]:
     return {command: f"{e.status} {e.out} {e.err} {q}" for command, (e, q) in results.items()}
 
 
-def test_a_blind_interview_says_the_same_of_a_right_file_and_of_a_wrong_one(
+def test_a_blind_interview_shows_the_same_for_a_right_and_a_wrong_file(
     drill: Drill, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     outputs: list[dict[tuple[str, ...], str]] = []
@@ -200,7 +200,9 @@ def test_a_blind_interview_says_the_same_of_a_right_file_and_of_a_wrong_one(
     )
 
 
-def test_what_names_no_drill_is_about_the_one_that_is_asked(drill: Drill, clock: Clock) -> None:
+def test_commands_without_an_id_are_about_the_question_that_is_asked(
+    drill: Drill, clock: Clock
+) -> None:
     drill("start", TWO)
     drill("interview", ONE)
     assert ONE in flat(drill("hint", "--json"))
@@ -213,7 +215,9 @@ def test_what_names_no_drill_is_about_the_one_that_is_asked(drill: Drill, clock:
     assert clock()
 
 
-def test_in_a_blind_interview_the_candidate_says_when_to_go_on(drill: Drill, clock: Clock) -> None:
+def test_in_a_blind_interview_the_candidate_asks_for_the_next_part(
+    drill: Drill, clock: Clock
+) -> None:
     drill("interview", ONE, TWO, "--blind")
     clock.pass_(5)
     write(ALL)
@@ -237,7 +241,7 @@ def test_in_a_blind_interview_the_candidate_says_when_to_go_on(drill: Drill, clo
     assert "PASS" in drill("grade", ONE).out
 
 
-def test_whatever_ends_the_program_the_next_command_goes_on(
+def test_the_next_command_continues_an_interview_that_was_stopped(
     drill: Drill, clock: Clock, home: Path
 ) -> None:
     drill("interview", ONE, TWO)
@@ -270,7 +274,9 @@ def test_a_question_that_was_passed_begins_from_its_starter(drill: Drill, clock:
     assert Path(ONE, "submission.before-again-1.py").read_text() == ALL
 
 
-def test_which_questions_are_chosen(drill: Drill, clock: Clock, bank: Path) -> None:
+def test_an_interview_chooses_questions_by_track_role_level_and_time(
+    drill: Drill, clock: Clock, bank: Path
+) -> None:
     def chosen(*words: str) -> list[str]:
         result = drill("--bank", str(bank), "interview", "--json", *words)
         drill("interview", "end")
@@ -357,7 +363,7 @@ def test_after_the_last_question_another_that_fits_is_offered(
     assert names == [ONE, TWO]
 
 
-def test_nothing_is_offered_that_takes_longer_than_the_time_left(
+def test_a_further_question_is_offered_only_if_it_fits_the_time_left(
     drill: Drill, clock: Clock, bank: Path
 ) -> None:
     drill("interview", ONE)
@@ -430,7 +436,7 @@ def test_grades_of_other_questions_are_as_without_an_interview(
 
 
 @pytest.mark.parametrize("questions", [(ONE, TWO), (TWO, ONE)])
-def test_an_interview_that_is_refused_is_not_open(
+def test_a_refused_interview_does_not_open(
     drill: Drill, clock: Clock, questions: tuple[str, ...]
 ) -> None:
     Path(ONE).mkdir()
@@ -443,7 +449,7 @@ def test_an_interview_that_is_refused_is_not_open(
 
 
 @pytest.mark.parametrize("way", ["folder", "file"])
-def test_a_folder_that_cannot_be_made_opens_no_interview(
+def test_an_interview_does_not_open_if_its_folder_cannot_be_created(
     drill: Drill, clock: Clock, way: str
 ) -> None:
     there = Path("Ada")
@@ -532,7 +538,7 @@ def test_without_records_a_suggestion_is_about_the_candidate_too(
         assert f"Next: drill interview {NEXT}" in flat(drill("interview", *words, *WHO))
 
 
-def test_words_that_exclude_each_other_are_refused(drill: Drill) -> None:
+def test_options_that_exclude_each_other_are_refused(drill: Drill) -> None:
     drill("interview", ONE, "--track", "t").refused("expected questions by ID, or --track")
     drill("interview", "next").refused("no interview is open")
     drill("interview", ONE)
@@ -549,7 +555,7 @@ def test_a_note_is_taken_while_an_interview_is_open(drill: Drill, clock: Clock) 
     drill("interview", "note", "x").refused("no interview is open")
 
 
-def test_a_misspelled_candidate_is_said_and_gets_no_record(drill: Drill, home: Path) -> None:
+def test_a_misspelled_candidate_is_reported_and_gets_no_records(drill: Drill, home: Path) -> None:
     assert (
         drill("interview", "list").out
         == "no interview on record; those of a candidate: --candidate NAME\nNext: drill interview\n"
@@ -572,14 +578,16 @@ def test_the_list_of_interviews_fits_the_window(
     assert lines[0].split() == ["no.", "date", "questions", "decision"]
 
 
-def test_without_a_history_there_is_no_interview_and_it_says_why(drill: Drill, home: Path) -> None:
+def test_an_interview_without_a_history_is_refused_with_the_reason(
+    drill: Drill, home: Path
+) -> None:
     home.write_text("no folder")
     result = drill("interview", ONE)
     result.refused("an interview needs your history, which cannot be written (", "drill doctor")
 
 
 @pytest.mark.parametrize("name", ["../../evil", "..", "a/b", "/tmp/evil", " ", "x" * 61, "a\n"])
-def test_a_candidates_name_never_leads_out_of_the_data_folder(
+def test_a_name_that_leads_out_of_the_data_folder_is_refused(
     drill: Drill, home: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     drill("interview", ONE, "--candidate", name).refused("--candidate: expected a name")
@@ -611,7 +619,9 @@ def test_one_interview_is_open_at_a_time(drill: Drill, clock: Clock) -> None:
     drill("interview", "debrief", "--out", "x.pdf").refused("ends in .md or .html")
 
 
-def test_a_debrief_outlives_its_bank(drill: Drill, clock: Clock, bank: Path) -> None:
+def test_a_debrief_is_shown_after_its_bank_was_deleted(
+    drill: Drill, clock: Clock, bank: Path
+) -> None:
     whole(drill, clock)
     shutil.rmtree(bank)
     drill("grade", TWO).refused("expected a folder that holds questions/")
@@ -620,14 +630,14 @@ def test_a_debrief_outlives_its_bank(drill: Drill, clock: Clock, bank: Path) -> 
     assert "To review" not in page
 
 
-def test_without_records_there_is_no_interview(drill: Drill, home: Path) -> None:
+def test_an_interview_needs_records(drill: Drill, home: Path) -> None:
     home.mkdir()
     (home / "drill.sqlite3").write_bytes(b"no database" * 100)
     drill("interview", ONE).refused("drill.sqlite3")
     assert not Path(ONE).exists()
 
 
-def test_a_candidates_record_is_apart(
+def test_the_records_of_a_candidate_are_kept_separately(
     drill: Drill, bank: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("DRILL_BANK")
@@ -646,7 +656,7 @@ def test_a_candidates_record_is_apart(
         drill("interview", "end", "--candidate", name).refused("--candidate: expected a name")
 
 
-def test_alone_at_a_terminal(drill: Drill, home: Path) -> None:
+def test_an_interview_alone_runs_on_the_whole_screen(drill: Drill, home: Path) -> None:
     here = OnTerminal("interview", "halve-well", "double-trouble", DRILL_BANK="")
     page = here.until("45 of 45 minutes left  space: back")
     assert "Question 1 of 2" in page
@@ -696,7 +706,7 @@ def test_a_kill_in_the_middle_loses_nothing(drill: Drill) -> None:
     assert again.ended() == 0
 
 
-def test_nothing_of_a_note_or_a_verdict_is_on_a_shared_screen(drill: Drill) -> None:
+def test_a_hosts_screen_shows_neither_notes_nor_verdicts(drill: Drill) -> None:
     here = OnTerminal("interview", "halve-well", "--candidate", "Ada", "--blind", DRILL_BANK="")
     here.until("space: back")
     here.type("x")
@@ -744,7 +754,7 @@ def test_the_page_of_the_question_names_no_command_and_no_later_part(drill: Dril
 
 
 @pytest.mark.parametrize("who", [(), ("--candidate", "Ada")])
-def test_when_the_time_is_over_the_screen_is(home: Path, who: tuple[str, ...]) -> None:
+def test_the_screen_ends_with_the_time(home: Path, who: tuple[str, ...]) -> None:
     assert home.name
     here = OnTerminal("interview", "halve-well", *who, DRILL_BANK="", CLOCK_SPEED="400")
     page = here.until("space: back")
@@ -803,7 +813,7 @@ def test_a_verdict_replaces_the_page_of_the_question(drill: Drill) -> None:
     assert here.ended() == 0
 
 
-def test_end_asks_at_a_terminal(drill: Drill) -> None:
+def test_end_asks_for_confirmation_at_a_terminal(drill: Drill) -> None:
     here = OnTerminal("interview", "halve-well", DRILL_BANK="")
     here.until("space: back")
     here.type("q")

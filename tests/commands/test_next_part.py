@@ -51,7 +51,7 @@ def passed(drill: Drill, *words: str) -> str:
     return drill("grade", ID).out
 
 
-def test_nothing_of_the_next_part_is_explained_or_counted_before_an_edit(drill: Drill) -> None:
+def test_a_grade_before_an_edit_neither_explains_nor_counts_the_next_part(drill: Drill) -> None:
     assert "Next: edit submission.py, then drill grade\n" in passed(drill)
     for text in (MEAN, NOT_EDITS[0]):
         FILE.write_text(text)
@@ -81,7 +81,7 @@ def test_nothing_of_the_next_part_is_explained_or_counted_before_an_edit(drill: 
     assert SAME in " ".join(drill("grade", ID).out.split())
 
 
-def test_only_a_change_of_the_code_that_is_asked_for_is_an_edit() -> None:
+def test_only_a_change_of_the_requested_code_counts_as_an_edit() -> None:
     with open_question(ID, bank=BANK) as question:
         question.grade(MEAN)
         for text in NOT_EDITS:
@@ -90,7 +90,7 @@ def test_only_a_change_of_the_code_that_is_asked_for_is_an_edit() -> None:
             assert IDEA in str(question.grade(text)), text
 
 
-def test_a_helper_that_the_code_calls_belongs_to_it() -> None:
+def test_the_source_of_a_function_includes_its_helpers() -> None:
     helped = "def total(x):\n    return x.sum()\n\n\n" + MEAN.replace("x.sum()", "total(x)")
     with open_question(ID, bank=BANK) as question:
         question.grade(helped)
@@ -98,7 +98,7 @@ def test_a_helper_that_the_code_calls_belongs_to_it() -> None:
         assert IDEA in str(question.grade(helped.replace("x.sum()", "x.ravel().sum()")))
 
 
-def test_letters_of_answers_are_no_code() -> None:
+def test_answers_as_text_are_not_read_as_code() -> None:
     """Its part 2 asks for WHY, and for more of the code that part 1 asks for."""
     question = load_question([ROOT], "attention-backward")
     passed = question.reference.replace(b"\nWHY", b"\nOLD")
@@ -115,9 +115,7 @@ def test_letters_of_answers_are_no_code() -> None:
 
 
 @pytest.mark.parametrize("added", ["# a remark\n", "N = 1\n", "import math\n"])
-def test_the_starter_with_an_addition_that_it_does_not_use_is_no_try(
-    drill: Drill, added: str
-) -> None:
+def test_the_starter_with_unused_code_is_not_a_try(drill: Drill, added: str) -> None:
     drill("start", ID)
     FILE.write_text(FILE.read_text() + added)
     page = " ".join(drill("grade", ID).out.split())
@@ -126,7 +124,7 @@ def test_the_starter_with_an_addition_that_it_does_not_use_is_no_try(
     assert "starter, unchanged" in drill("history").out
 
 
-def test_part_three_keeps_its_secrets_too(drill: Drill) -> None:
+def test_the_third_part_is_hidden_as_well(drill: Drill) -> None:
     passed(drill)
     spread = "\n\ndef spread(x):\n    return float(((x - mean(x)) ** 2).mean())\n"
     FILE.write_text(BOTH + spread)
@@ -143,7 +141,7 @@ def test_a_fault_in_a_part_that_was_passed_is_explained(drill: Drill) -> None:
 
 
 @pytest.mark.parametrize("blind", [(), ("--blind",)])
-def test_an_interview_counts_no_try_of_a_part_before_an_edit(
+def test_an_interview_does_not_count_an_unchanged_file_as_a_try_of_the_next_part(
     drill: Drill, blind: tuple[str, ...]
 ) -> None:
     passed(drill, "interview", ID, *blind)

@@ -118,7 +118,9 @@ def test_hints_come_one_by_one_and_again_by_number(question: OpenQuestion) -> No
     assert repr(question.hint(0)) == "Part 1 has no hint 0, only 2."
 
 
-def test_a_grade_is_its_report_and_is_shown_as_the_page_of_it(question: OpenQuestion) -> None:
+def test_a_grade_has_the_attributes_of_its_report_and_is_shown_as_its_page(
+    question: OpenQuestion,
+) -> None:
     first = question.grade(question.starter)
     assert (
         repr(first)
@@ -154,13 +156,13 @@ def test_the_next_part_is_asked_as_soon_as_those_before_it_pass(question: OpenQu
     assert "how far the entries" in repr(question)
 
 
-def test_functions_bring_along_what_they_use_of_their_module(question: OpenQuestion) -> None:
+def test_the_source_of_functions_includes_the_names_of_their_module(question: OpenQuestion) -> None:
     assert question.grade(mean).parts_passed == 2  # with total and np
     assert question.grade(total, mean).parts_passed == 2
     assert question.grade(PARTS / "questions" / "mean-and-spread.yaml").verdict is Verdict.ERROR
 
 
-def test_the_source_of_functions_and_classes_stands_by_itself() -> None:
+def test_the_source_of_functions_and_classes_runs_on_its_own() -> None:
     module = load_text(source_text([even]))
     assert (module.even(1), module.even(2)) == ("text1.0", "text1.0")
     assert load_text(source_text([four])).four() == 4
@@ -190,7 +192,7 @@ def test_a_class_of_a_cell_is_found_by_the_lines_of_its_methods(
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "phrase"),
     [
         ((lambda x: x,), "grade: a lambda has no source of its own; write it with def"),
         ((int,), "grade: the source of int cannot be had; pass its code as text"),
@@ -203,7 +205,7 @@ def test_a_class_of_a_cell_is_found_by_the_lines_of_its_methods(
         ((Path("no-such-file.py"),), "no-such-file.py: there is no such file"),
     ],
 )
-def test_what_is_no_answer_is_refused_in_a_sentence(
+def test_objects_that_are_not_answers_are_refused_in_one_sentence(
     question: OpenQuestion, answer: tuple[object, ...], phrase: str
 ) -> None:
     with pytest.raises(UsageError, match=phrase):
@@ -227,7 +229,7 @@ def test_answers_are_a_dict_or_the_text_of_the_file() -> None:
             question.grade(mean)
 
 
-def test_what_is_right_of_an_estimate_is_not_in_its_grade() -> None:
+def test_a_grade_of_an_estimate_does_not_hold_the_right_numbers() -> None:
     with open_question("cache-bytes", EXAMPLES) as question:
         graded = question.grade(question.starter)
     failing = [check for check in graded.checks if check.estimate and check.mismatch]
@@ -235,7 +237,7 @@ def test_what_is_right_of_an_estimate_is_not_in_its_grade() -> None:
     assert all(check.mismatch.expected == "" for check in failing)
 
 
-def test_nothing_that_is_graded_acts_in_a_notebook(question: OpenQuestion) -> None:
+def test_graded_code_does_not_run_in_the_notebook(question: OpenQuestion) -> None:
     for text in HOSTILE:
         graded = question.grade(f"def mean(x):\n    raise ValueError({text!r})\n")
         page = Page.of(graded._repr_html_())
@@ -265,7 +267,7 @@ def test_processes_are_kept_between_grades_and_end_with_the_question(tmp_path: P
         again.grade(b"x = 1", seed=1)
 
 
-def test_after_an_interrupted_grade_the_next_one_begins_afresh(
+def test_after_an_interrupted_grade_the_next_one_uses_new_processes(
     question: OpenQuestion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: Any, **__: Any) -> Report:

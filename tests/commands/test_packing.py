@@ -53,7 +53,7 @@ def lines(source: bytes | str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_nothing_of_the_solution_is_in_it(packed: Path, name: str) -> None:
+def test_a_pack_contains_nothing_secret(packed: Path, name: str) -> None:
     packed_question = question(name)
     content = {path: path.read_bytes() for path in (packed / name).rglob("*") if path.is_file()}
     assert {"README.md", forms.form_of(packed_question.spec).file} <= {
@@ -95,7 +95,9 @@ def test_nothing_of_the_solution_is_in_it(packed: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_examples_say_what_the_reference_gives(packed: Path, name: str, tmp_path: Path) -> None:
+def test_examples_print_the_results_of_the_reference(
+    packed: Path, name: str, tmp_path: Path
+) -> None:
     packed_question = question(name)
     form = forms.form_of(packed_question.spec)
     scripts = sorted((packed / name / EXAMPLES_FOLDER).glob("*.py"))
@@ -125,7 +127,7 @@ def test_examples_say_what_the_reference_gives(packed: Path, name: str, tmp_path
     "name",
     ["maxpool-routing", "decode-on-paper", "gradient-check", "four-averages", "softmax-five-lines"],
 )
-def test_what_comes_back_is_graded(packed: Path, name: str) -> None:
+def test_a_packed_question_can_be_graded_after_it_was_solved(packed: Path, name: str) -> None:
     packed_question = question(name)
     file = forms.form_of(packed_question.spec).file
     back = (packed / name / file).read_bytes()
@@ -157,7 +159,7 @@ def test_a_pack_has_the_parts_that_are_asked_and_is_the_same_every_time(tmp_path
     assert f"{name}/{EXAMPLES_FOLDER}/tied.py" not in packed.files
 
 
-def test_what_cannot_be_packed_is_said_and_nothing_is_written_over(
+def test_pack_refuses_unusable_questions_and_existing_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = context(tmp_path)

@@ -17,7 +17,7 @@ FILE = Path("mean-and-spread/submission.py")
 MEAN = "def mean(x):\n    return float(x.sum() / x.size)\n"
 
 
-def test_the_page_counts_what_was_tried_and_names_ideas_of_parts_that_were_asked(
+def test_progress_counts_tries_and_names_ideas_of_asked_parts(
     real: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DRILL_BANK", str(ROOT / "tests" / "banks" / "parts"))
@@ -44,7 +44,9 @@ def test_the_page_counts_what_was_tried_and_names_ideas_of_parts_that_were_asked
     assert len(page.splitlines()) <= 22
 
 
-def test_characters_are_what_the_output_can_take(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_uses_only_characters_that_the_output_can_encode(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for encoding, able in (("utf-8", True), ("ascii", False), ("latin-1", False)):
         with monkeypatch.context() as patch:
             patch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding))

@@ -34,7 +34,9 @@ def test_no_page_names_an_idea_of_a_part_that_was_not_asked(parts: Drill) -> Non
     assert "part 2 of 3, begun: 1 try; last idea divides-by-nothing" in parts("next").out
 
 
-def test_the_reason_to_go_on_is_what_was_tried_of_the_part_that_is_asked(parts: Drill) -> None:
+def test_the_reason_for_an_unfinished_question_counts_tries_of_the_current_part(
+    parts: Drill,
+) -> None:
     def reason() -> str:
         parts("grade")
         return str(parts("next", "--json").data["next"]["reason"])
@@ -49,7 +51,7 @@ def test_the_reason_to_go_on_is_what_was_tried_of_the_part_that_is_asked(parts: 
     assert reason() == "part 2 of 3, begun: no try at it yet"
 
 
-def test_one_idea_is_said_of_a_try_however_many_were_found(parts: Drill) -> None:
+def test_history_shows_one_idea_for_each_try(parts: Drill) -> None:
     FILE.write_text(MEAN.replace("/ x.size", ""))
     parts("grade")
     assert parts("history", "--json").data["attempts"][0]["ideas"] == ["sums"]
@@ -67,6 +69,6 @@ def test_a_history_says_what_could_not_be_read(parts: Drill) -> None:
     assert "the file is empty" in page
 
 
-def test_plain_titles_are_whole(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_pages_do_not_cut_titles(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     assert "title The sum that came out too large," in drill("list", "--plain").out

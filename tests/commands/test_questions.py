@@ -43,7 +43,7 @@ def test_the_state_of_each_question(drill: Drill, home: Path) -> None:
     assert states(drill)["double-trouble"] == ("passed", 4)
 
 
-def test_one_track(drill: Drill) -> None:
+def test_list_shows_one_track_and_suggests_the_nearest_name(drill: Drill) -> None:
     rows = drill("list", "--track", "tensors", "--json").data["questions"]
     assert [q["id"] for q in rows] == ["needs-torch"]
     drill("list", "--track", "tensor").refused("did you mean 'tensors'?")
@@ -65,7 +65,7 @@ def test_the_table_fits_the_window(
         assert f"  {question['id']} " in out
 
 
-def test_show_gives_nothing_away(drill: Drill) -> None:
+def test_show_does_not_reveal_the_solution(drill: Drill) -> None:
     result = drill("show", "double-trouble")
     assert result.status == 0
     assert "A colleague doubles numbers" in result.out
@@ -86,7 +86,7 @@ def suggested(drill: Drill) -> tuple[str, str]:
 NEW = "new, core, 25 min: the easiest come first"
 
 
-def test_what_was_begun_comes_before_what_is_new(drill: Drill) -> None:
+def test_an_unfinished_question_comes_before_a_new_one(drill: Drill) -> None:
     new = f"double-trouble   {NEW}\nNext: drill start double-trouble\n"
     assert drill("next").out == new
     drill("start", "halve-well")
@@ -101,7 +101,7 @@ def test_what_was_begun_comes_before_what_is_new(drill: Drill) -> None:
     assert suggested(drill) == ("double-trouble", "begun: no try at it yet")
 
 
-def test_what_cannot_be_graded_here_is_not_first(
+def test_a_question_without_torch_installed_is_suggested_last(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grader.commands.context.find_spec", without_torch)
@@ -112,7 +112,7 @@ def test_what_cannot_be_graded_here_is_not_first(
     assert suggested(drill) == ("needs-torch", NEW + why)
 
 
-def test_what_asks_for_another_comes_after_it(
+def test_a_question_is_suggested_after_its_prerequisites(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     list_questions = questions.list_questions
@@ -180,7 +180,7 @@ def test_the_guide_is_markdown_in_a_pipe_and_a_page_at_a_terminal(
     assert before == drill("show", "double-trouble").out
 
 
-def test_the_guide_as_data_has_what_show_keeps_back(drill: Drill) -> None:
+def test_the_guide_as_json_adds_hints_follow_ups_and_ideas(drill: Drill) -> None:
     public = drill("show", "double-trouble", "--json").data
     data = drill("show", "double-trouble", "--interviewer", "--json").data
     guide = data.pop("interviewer")

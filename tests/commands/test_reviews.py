@@ -54,9 +54,7 @@ def due(drill: Drill, question: str = ID) -> date:
     return date.fromisoformat(row["due"])
 
 
-def test_a_question_that_is_due_begins_anew_and_what_was_there_is_kept(
-    drill: Drill, clock: Clock
-) -> None:
+def test_a_due_question_starts_over_and_keeps_the_old_file(drill: Drill, clock: Clock) -> None:
     drill("start", ID)
     drill("hint")
     solve(drill, clock)
@@ -83,7 +81,7 @@ def test_a_question_that_is_due_begins_anew_and_what_was_there_is_kept(
     assert FILE.read_text() == "# pass\n"
 
 
-def test_tries_hints_and_minutes_are_counted_anew(drill: Drill, clock: Clock) -> None:
+def test_each_sitting_counts_its_own_tries_hints_and_minutes(drill: Drill, clock: Clock) -> None:
     drill("start", ID)
     drill("hint")
     solve(drill, clock, misses=2)
@@ -112,7 +110,7 @@ def test_tries_hints_and_minutes_are_counted_anew(drill: Drill, clock: Clock) ->
     ]
 
 
-def test_what_goes_well_waits_for_months_and_what_does_not_comes_back_soon(
+def test_a_good_sitting_waits_for_months_and_a_bad_one_comes_back_soon(
     drill: Drill, clock: Clock
 ) -> None:
     drill("start", ID)
@@ -149,7 +147,7 @@ def test_nothing_is_due_when_everything_is_passed(drill: Drill, clock: Clock) ->
     }  # fmt: skip
 
 
-def test_a_question_that_was_given_up_comes_back_and_begins_anew(
+def test_a_question_that_was_given_up_comes_back_and_starts_over(
     drill: Drill, clock: Clock
 ) -> None:
     drill("start", ID)
@@ -170,7 +168,9 @@ def test_a_question_that_was_given_up_comes_back_and_begins_anew(
     assert "halve-well" in drill("list", "--new").out
 
 
-def test_a_folder_that_is_gone_is_made_anew_where_one_is(drill: Drill, clock: Clock) -> None:
+def test_a_deleted_folder_is_created_again_in_the_current_folder(
+    drill: Drill, clock: Clock
+) -> None:
     drill("start", ID, "--dir", "../elsewhere")
     there = Path("../elsewhere") / FILE
     there.write_text("# pass\n")
@@ -236,7 +236,7 @@ def test_a_list_can_be_narrowed(
     assert {q["id"] for q in listed} == ids
 
 
-def test_a_clock_that_went_back_breaks_nothing(drill: Drill, clock: Clock) -> None:
+def test_commands_work_after_the_clock_was_set_back(drill: Drill, clock: Clock) -> None:
     drill("start", ID)
     solve(drill, clock)
     clock.pass_(days=-400)
@@ -249,7 +249,7 @@ def test_a_clock_that_went_back_breaks_nothing(drill: Drill, clock: Clock) -> No
     assert drill("progress").status == 0
 
 
-def test_without_records_every_command_says_so_once_and_goes_on(drill: Drill, home: Path) -> None:
+def test_without_records_every_command_warns_once_and_continues(drill: Drill, home: Path) -> None:
     home.mkdir()
     (home / "drill.sqlite3").write_bytes(b"no database at all, " * 500)
     for words, phrase in (
@@ -265,7 +265,7 @@ def test_without_records_every_command_says_so_once_and_goes_on(drill: Drill, ho
     assert not Path(ID).exists()
 
 
-def test_details_that_are_broken_and_words_that_are_unknown_change_nothing(
+def test_broken_details_and_unknown_events_are_ignored(
     drill: Drill, clock: Clock, home: Path
 ) -> None:
     drill("start", ID)

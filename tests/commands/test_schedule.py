@@ -70,7 +70,7 @@ def test_a_rating_follows_from_misses_hints_and_minutes(
     assert schedule.rate_sitting(sitting, HEAD) == rating
 
 
-def test_the_numbers_are_those_of_fsrs() -> None:
+def test_due_days_are_those_of_fsrs() -> None:
     from fsrs import Rating
 
     assert [Rating.Again, Rating.Hard, Rating.Good, Rating.Easy] == [AGAIN, HARD, GOOD, EASY]
@@ -104,7 +104,7 @@ def days(ctx: Context, *rated: QuestionProgress | str) -> int:
     return (due - START.date()).days
 
 
-def test_the_better_it_went_the_later_a_question_comes_back(ctx: Context) -> None:
+def test_a_question_comes_back_later_after_a_better_sitting(ctx: Context) -> None:
     again, hard, good, easy = (
         days(ctx, ended(done=False)), days(ctx, ended(hints=1)), days(ctx, ended(misses=1)),
         days(ctx, ended()),
@@ -142,7 +142,7 @@ def test_a_clock_that_went_back_counts_from_the_last_sitting(ctx: Context) -> No
     assert -300 < days(ctx, ended(misses=1), ended(-300, misses=1)) < -200
 
 
-def test_the_day_is_that_of_the_persons_calendar(ctx: Context) -> None:
+def test_due_days_follow_the_persons_time_zone(ctx: Context) -> None:
     for hours, day in ((0, 0), (3, 1), (-23, -1)):
         there = timezone(timedelta(hours=hours))
         local = replace(ctx, to_local=partial(datetime.astimezone, tz=there))
@@ -150,13 +150,13 @@ def test_the_day_is_that_of_the_persons_calendar(ctx: Context) -> None:
         assert local.today == START.astimezone(there).date()
 
 
-def test_before_a_sitting_is_over_nothing_is_due(ctx: Context) -> None:
+def test_a_question_is_not_due_before_a_sitting_is_finished(ctx: Context) -> None:
     assert schedule.due_date(ctx, HEAD, QuestionProgress(started=True, tries=3)) is None
     assert schedule.due_date(ctx, HEAD, QuestionProgress(rated_moments=[wrong(0)])) is None
 
 
 @pytest.mark.parametrize(
-    ("rated", "said"),
+    ("rated", "text"),
     [
         ([ended()], "passed today in 1 try, no hints"),
         ([ended(-2, misses=2, hints=1)], "passed 2 days ago in 3 tries, 1 hint"),
@@ -166,14 +166,14 @@ def test_before_a_sitting_is_over_nothing_is_due(ctx: Context) -> None:
         ([ended(5)], "passed today in 1 try, no hints"),  # the clock went back
     ],
 )
-def test_a_reason_says_what_happened_last(
+def test_the_reason_names_the_last_rated_event(
     ctx: Context, rated: list[QuestionProgress | str], text: str
 ) -> None:
     assert schedule.return_reason(ctx, QuestionProgress(rated_moments=rated)) == text
 
 
 @pytest.mark.parametrize(
-    ("when", "said"),
+    ("when", "text"),
     [
         (date(2026, 1, 3), "Jan 3"),
         (date(2025, 12, 30), "Dec 30"),
@@ -181,5 +181,5 @@ def test_a_reason_says_what_happened_last(
         (date(2099, 1, 3), "2099-01-03"),
     ],
 )
-def test_a_day_is_said_as_people_do(when: date, text: str) -> None:
+def test_a_near_day_is_written_without_its_year(when: date, text: str) -> None:
     assert schedule.format_day(when, START.date()) == text

@@ -212,12 +212,12 @@ def scripts(text: str) -> list[object]:
 
 
 @pytest.mark.parametrize("script", scripts(AGAINST_STAND_INS))
-def test_what_a_person_types(drill: Drill, script: str) -> None:
+def test_commands_of_one_question_work_as_scripted(drill: Drill, script: str) -> None:
     follow(drill, script)
 
 
 @pytest.mark.parametrize("script", scripts(IN_PARTS))
-def test_what_a_person_types_at_a_question_in_parts(
+def test_commands_of_a_question_in_parts_work_as_scripted(
     real: Drill, monkeypatch: pytest.MonkeyPatch, script: str
 ) -> None:
     monkeypatch.setenv("DRILL_BANK", str(ROOT / "tests" / "banks" / "parts"))

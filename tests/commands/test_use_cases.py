@@ -84,9 +84,7 @@ def known(ctx: Context, bank: Path | None = None) -> progress.QuestionProgress:
     )
 
 
-def test_every_record_says_who_when_which_question_and_which_program(
-    ctx: Context, bank: Path
-) -> None:
+def test_every_event_has_person_time_question_and_program(ctx: Context, bank: Path) -> None:
     question = start.start_drill(ctx, NAME).question
     grade.grade_file(ctx)
     hint.next_hint(ctx, None)
@@ -99,7 +97,7 @@ def test_every_record_says_who_when_which_question_and_which_program(
     assert {row[1:] for row in rows} == {expected}
 
 
-def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(
+def test_a_grade_of_another_file_is_neither_a_try_nor_a_pass(
     ctx: Context, file: Path, tmp_path: Path
 ) -> None:
     student = tmp_path / "student.py"
@@ -119,7 +117,7 @@ def test_a_file_that_is_not_ones_own_is_no_try_and_no_pass(
     assert kinds == [*3 * [("review", "pass")], ("grade", "pass")]
 
 
-def test_a_syntax_error_is_recorded_and_is_no_try(ctx: Context, file: Path) -> None:
+def test_a_syntax_error_is_recorded_and_does_not_count_as_a_try(ctx: Context, file: Path) -> None:
     file.write_bytes(RIGHT.replace(b"* ctx", b"+ ctx"))
     assert grade.grade_file(ctx, seed=1).tries == 1
     failing = case.list_cases(ctx, NAME)[1]
@@ -139,7 +137,7 @@ def test_a_syntax_error_is_recorded_and_is_no_try(ctx: Context, file: Path) -> N
         assert grade.grade_file(ctx).tries == known(ctx).tries == tries
 
 
-def test_a_folder_that_was_moved_is_found_from_inside_and_can_be_put_on_record(
+def test_a_moved_folder_is_found_from_inside_and_can_be_recorded(
     ctx: Context, file: Path, tmp_path: Path, warned: list[str]
 ) -> None:
     inside = replace(ctx, folder=file.parent.rename(tmp_path / "moved"))
@@ -168,7 +166,7 @@ def test_a_question_of_a_bank_is_not_shadowed_by_a_folder_of_that_name(
         grade.grade_file(ctx, f"./bank/{NAME}")
 
 
-def test_a_folder_of_another_user_is_not_taken_for_ones_own(
+def test_a_marker_of_another_user_is_ignored(
     ctx: Context, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     theirs = file.parent
@@ -184,7 +182,7 @@ def test_a_folder_of_another_user_is_not_taken_for_ones_own(
     assert not (theirs / "QUESTION.md").exists()
 
 
-def test_an_attempt_comes_back_into_a_folder_of_its_own_bank_alone(
+def test_a_version_is_restored_only_into_a_folder_of_its_bank(
     ctx: Context, file: Path, tmp_path: Path
 ) -> None:
     file.write_bytes(b"# of the first bank\n")
@@ -201,7 +199,7 @@ def test_an_attempt_comes_back_into_a_folder_of_its_own_bank_alone(
 
 
 @pytest.mark.usefixtures("file")
-def test_what_was_done_belongs_to_a_bank_and_goes_with_it(
+def test_progress_belongs_to_a_bank_and_moves_with_it(
     ctx: Context, bank: Path, tmp_path: Path
 ) -> None:
     other = replace(ctx, bank=bank_at(tmp_path / "other"))
@@ -228,7 +226,7 @@ def test_what_was_done_belongs_to_a_bank_and_goes_with_it(
     assert progress.is_about_question(str(tmp_path / venv.format(11)), venv.format(12), NAME)
 
 
-def test_records_that_stay_locked_are_warned_of_once_and_hinder_nothing(
+def test_locked_records_cause_one_warning_and_no_failure(
     ctx: Context, file: Path, warned: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "BUSY_SECONDS", 0.01)

@@ -101,7 +101,7 @@ def test_recorded_events_are_never_changed(store: Store) -> None:
     assert len(store.write(events.load_attempts)) == 1
 
 
-def test_progress_counts_verdicts_and_nothing_else(store: Store) -> None:
+def test_only_verdicts_count_for_progress(store: Store) -> None:
     begin(store, b"interrupted")
     begin(store, b"kept", what="reset")
     assert progress_with(store).state == "new"
@@ -161,7 +161,7 @@ def test_the_latest_attempts_can_be_listed_and_all_counted(
         ([("pass", "pass fail skipped")], 1, 2),  # only the first one counted
     ],
 )
-def test_one_part_more_is_asked_than_the_best_try_has_passed(
+def test_one_more_part_is_asked_than_the_best_try_has_passed(
     store: Store, tries: list[tuple[str, str]], passed: int, asked: int
 ) -> None:
     for verdict, parts in tries:
@@ -333,7 +333,7 @@ def test_concurrent_writers_lose_nothing(tmp_path: Path) -> None:
     assert {a.question for a in attempts} == {f"w{n}" for n in range(5)}
 
 
-def test_killed_writers_keep_what_they_had_committed(tmp_path: Path) -> None:
+def test_committed_events_survive_a_kill(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for kills in range(1, 4):
         process = writer(tmp_path, "killed", 100_000)

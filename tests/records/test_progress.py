@@ -108,7 +108,7 @@ def test_events_after_the_end_of_a_sitting_change_no_rating(store: Store) -> Non
     assert finished_sittings(yours) == [(True, 1, 0, 0)]
 
 
-def test_a_look_at_the_solution_ends_a_sitting_and_a_pass_after_it_is_still_a_pass(
+def test_seeing_the_solution_ends_a_sitting_and_a_later_pass_still_counts(
     store: Store,
 ) -> None:
     record(store, "started", "solution", "grade a pass")
@@ -117,7 +117,7 @@ def test_a_look_at_the_solution_ends_a_sitting_and_a_pass_after_it_is_still_a_pa
     assert finished_sittings(yours) == [(False, 0, 0, 0)]
 
 
-def test_hints_and_solutions_before_the_start_are_no_sitting(store: Store) -> None:
+def test_hints_and_solutions_before_the_start_begin_no_sitting(store: Store) -> None:
     record(store, "hint 1", "solution")
     yours = progress_in(store)
     assert (yours.state, yours.given_up, yours.is_finished, yours.rated_moments) == (
@@ -165,9 +165,7 @@ def test_a_question_that_changed_keeps_its_ratings(store: Store) -> None:
 
 
 @pytest.mark.parametrize("detail", ['{"part":1,"number":2}', "{broken", "null", "[]"])
-def test_only_a_wrong_answer_to_a_follow_up_is_rated_whatever_its_detail(
-    store: Store, detail: str
-) -> None:
+def test_only_wrong_answers_to_follow_ups_are_rated(store: Store, detail: str) -> None:
     record(store, "started", "grade a pass", f"discussed pass {detail}", f"discussed fail {detail}")
     assert progress_in(store).rated_moments[1:] == ["2026-01-02T10:03:00+00:00"]
 
@@ -221,7 +219,7 @@ def test_thousands_of_events_are_one_query_and_one_pass(store: Store) -> None:
     assert finished_sittings(progress.progress_of(recorded, "q", BANK)) == [(True, 2, 1, 1)] * 2000
 
 
-def test_attempts_know_their_sitting_and_its_hints(store: Store) -> None:
+def test_attempts_have_the_sitting_and_its_hints(store: Store) -> None:
     record(
         store, "hint 1", "hint 2", "grade a pass", "again", "grade b fail", "hint 1", "grade c fail"
     )

@@ -150,7 +150,7 @@ def load(name: str) -> Question:
 
 
 @pytest.mark.parametrize("name", KEPT)
-def test_the_way_through_a_question(
+def test_the_pages_of_a_question_match_the_snapshot(
     name: str, typed: Typed, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     question = load(name)

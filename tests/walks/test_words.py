@@ -38,7 +38,7 @@ def too_long(question: Question) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_what_is_read_of_a_question_fits(name: str) -> None:
+def test_texts_of_a_question_have_the_allowed_length(name: str) -> None:
     assert list(too_long(bank.load_question([ROOT], name))) == []
 
 
