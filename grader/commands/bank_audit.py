@@ -66,7 +66,10 @@ def run_audit(
     """
     from grader.audit.audit import audit_questions
 
-    _check_plan(plan)
+    if plan.at_most is not None and not plan.mutants:
+        raise UsageError("--at-most says how many mutants to try", hint="add --mutants")
+    if plan.writes_proofs and (not plan.mutants or plan.at_most is not None):
+        raise UsageError("--write-proofs is about all mutants", hint="--mutants without --at-most")
     if not question_ids:
         ctx = replace(ctx, bank=ctx.bank or _bank_here(ctx))
     names = list(question_ids) or [header.called for header in bank.headers(ctx.banks())]
@@ -97,14 +100,6 @@ def run_audit(
         yield _write_results(ctx, question, outcome, plan)
         if mutants and mutants.interrupted:
             return
-
-
-def _check_plan(plan: AuditPlan) -> None:
-    """Raise UsageError if options contradict each other."""
-    if plan.at_most is not None and not plan.mutants:
-        raise UsageError("--at-most says how many mutants to try", hint="add --mutants")
-    if plan.writes_proofs and (not plan.mutants or plan.at_most is not None):
-        raise UsageError("--write-proofs is about all mutants", hint="--mutants without --at-most")
 
 
 def _proof_status(question: Question, plan: AuditPlan) -> ProofStatus | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -103,9 +104,8 @@ def write_case(
 ) -> tuple[ResolvedDrill, CaseScript, dict[str, Any]]:
     """Write the script of a case into the drill's folder; return it with its JSON document.
 
-    By default it is the run of the first check that failed on the case in the last try, or else of
-    the first check of the case, with the seed of the last try, or else 0.  BankError if the inputs
-    cannot be drawn.
+    The defaults are the run of the first check that failed on the case in the last try, or else of
+    its first check, and the seed of the last try, or else 0.
     """
     from grader.grading.bank_errors import BankProgramError
     from grader.grading.case_inputs import case_inputs
@@ -127,7 +127,8 @@ def write_case(
     seed_option = f" --seed {seed}" if is_drawn else ""
     about = f": {recipe.about}" if recipe.about else ""
     remark = f"drill case {name}{drill.drill_argument}{seed_option}{about}"
-    script = write_script(question, run, inputs, _results(run, failed_checks, checks), remark)
+    compared_by = [check for check in failed_checks if check.run == run] or checks
+    script = write_script(question, run, inputs, results_of_run(compared_by, run), remark)
     path, copy = _save_script(ctx, drill, name, script)
     document = {
         "question": question.id,
@@ -169,11 +170,10 @@ def _runs(checks: list[Check]) -> list[str]:
     return list(dict.fromkeys(check.run for check in checks))
 
 
-def _results(run: str, failed_checks: list[Check], checks: list[Check]) -> list[str]:
-    """Return the results of a run that its failed checks compare, or else all its checks."""
-    compared = [check for check in failed_checks if check.run == run]
-    compared = compared or [check for check in checks if check.run == run]
-    return list(dict.fromkeys(result for check in compared for result in check.results))
+def results_of_run(checks: Sequence[Check], run: str) -> list[str]:
+    """Return the results of a run that some checks compare, each once."""
+    names = [name for check in checks if check.run == run for name in check.results]
+    return list(dict.fromkeys(names))
 
 
 def _save_script(

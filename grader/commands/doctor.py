@@ -159,7 +159,8 @@ def doctor(
     json: JsonOption = False,
 ) -> int:
     """Show what this machine is ready for, and what is missing."""
-    from grader.reports.blocks import Commands, Paragraph
+    from grader.reports.blocks import CodeBlock, Commands, Item, Paragraph
+    from grader.reports.text_layout import REVERSE
 
     context = command_context(ctx)
     with output.show_status() as doing:
@@ -178,22 +179,14 @@ def doctor(
     else:
         blocks: list[Block] = [Paragraph(ready)]
         for finding in findings:
-            blocks += _finding_blocks(finding)
+            if not finding.state:
+                blocks.append(Item(finding.value, f"{finding.name:<10} ", 4))
+                continue
+            text = f"{finding.name}: {finding.value}"
+            blocks.append(Paragraph(text, f"{finding.state:<7}", REVERSE, indent=4, hang=8))
+            if finding.advice:
+                blocks.append(CodeBlock((finding.advice,), 12))
         if wall_rows:
             blocks.append(Commands(("drill doctor --walls",)))
         output.show_page(blocks)
     return status
-
-
-def _finding_blocks(finding: MachineFinding) -> list[Block]:
-    """Return the lines on a finding, with advice if something is missing or weak."""
-    from grader.reports.blocks import CodeBlock, Item, Paragraph
-    from grader.reports.text_layout import REVERSE
-
-    if not finding.state:
-        return [Item(finding.value, f"{finding.name:<10} ", 4)]
-    text = f"{finding.name}: {finding.value}"
-    blocks: list[Block] = [Paragraph(text, f"{finding.state:<7}", REVERSE, indent=4, hang=8)]
-    if finding.advice:
-        blocks.append(CodeBlock((finding.advice,), 12))
-    return blocks

@@ -115,18 +115,11 @@ def grade_file(
 ) -> GradeResult:
     """Grade a submission and record it; UsageError if answers are not confirmed.
 
-    Args:
-        ctx: the surroundings of the command.
-        target: ID, BANK/ID, the path of a drill's folder or of a file in it, or a resolved target
-            (default: the drill of the current folder).
-        file: any file.  Its grade does not count as an attempt.  UsageError if the question is a
-            prediction that the person has neither tried nor given up: the grade shows the answers.
-        seed: draws the inputs (default: a fresh seed).  It also draws the numbers of the question
-            if `file` is not in a folder of that question.
-        parts: numbers of the parts that count, such as "1,2" (default: all).
-        explain: match ideas for an unchanged starter as well.
-        hooks: functions that are called during the grade.
-        session: an open session of the question (default: a new one).
+    `target` is ID, BANK/ID, or the path of a drill's folder or of a file in it; by default it is
+    the drill of the current folder.  `file` is any file; its grade does not count as an attempt.
+    `seed` draws the inputs; by default it is fresh.  `parts` are the numbers of the parts that
+    count, such as "1,2".  With `explain`, ideas are matched for an unchanged starter as well.
+    `session` is an open session of the question.
     """
     with ExitStack() as stack:
         pools: list[WorkerPool] = []
@@ -467,12 +460,14 @@ def _next_steps(graded: GradeResult, *, explained: bool) -> tuple[str, ...]:
     from grader.model.report import Verdict  # only a grade needs it
 
     drill = graded.resolved_drill
-    verdict = graded.report.verdict
+    report = graded.report
+    verdict = report.verdict
     spec = drill.question.spec
+    solution = f"drill solution{drill.drill_argument}"
     discuss: tuple[str, ...] = ()
     if verdict is Verdict.PASS and spec.follow_ups:
         discuss = (f"drill discuss{drill.drill_argument}",)
-    if spec.then and graded.report.checks:  # even if the prediction is wrong
+    if spec.then and report.checks:  # even if the prediction is wrong
         return (*discuss, f"drill start {spec.then}{drill.bank_option}")
     if graded.is_after_interview or (graded.time_text and verdict is Verdict.PASS):
         return (graded.interview,)
@@ -480,35 +475,24 @@ def _next_steps(graded: GradeResult, *, explained: bool) -> tuple[str, ...]:
     if graded.next_part is not None:
         return (grade_again,)
     if verdict is Verdict.PASS:
-        solution = f"drill solution{drill.drill_argument}"
         return (solution, *discuss, f"drill next{drill.bank_option}")
     if verdict is Verdict.INVALID:
         return (f"drill bank audit {drill.typed_name}{drill.bank_option}",)
-    if not graded.report.checks:  # it failed before the checks: no hint is about that
+    if not report.checks:  # it failed before the checks: no hint is about that
         return (grade_again,)
-    return tuple(_steps_after_failure(graded, grade_again, explained=explained))
-
-
-def _steps_after_failure(graded: GradeResult, grade_again: str, *, explained: bool) -> list[str]:
-    """Return the commands to type after a check has failed."""
-    argument = graded.resolved_drill.drill_argument
-    report = graded.report
-    steps: list[str] = []
     needs_edit = _needs_edit(report)
-    if needs_edit:
-        steps.append(grade_again)
+    steps = [grade_again] if needs_edit else []
     steps += _case_commands(graded)
     if graded.hints_left:
-        steps.append(f"drill hint{argument}")
+        steps.append(f"drill hint{drill.drill_argument}")
     is_shortened = report.unchanged or (graded.unchanged_since and not report.message)
     if is_shortened and not explained and not graded.time_text:
         steps.append(f"{grade_again} --explain")
     elif not (graded.hints_left or needs_edit):
-        solution = f"drill solution{argument}"
         if not graded.progress_before.passed_in_sitting:
             solution += " --give-up"
         steps.append(solution)
-    return steps
+    return tuple(steps)
 
 
 def _case_commands(graded: GradeResult) -> list[str]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from grader.commands import files, output
+from grader.commands.case import results_of_run
 from grader.commands.context import Context, require_torch
 from grader.commands.options import JsonOption, Seed, argument, command_context, option
 from grader.model.errors import BankError, UsageError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from grader.cases.recipe import CaseRecipe
     from grader.grading.evaluation import Evaluation
     from grader.model.question import Question
-    from grader.model.spec import Check, Part
+    from grader.model.spec import Part
 
 EXAMPLES_FOLDER = "examples"
 MAX_EXAMPLES = 2  # of the first check of a part
@@ -146,7 +147,7 @@ def _example_cases(
     ]
     for check in checks[:1]:
         for case in evaluation.cases_of(check)[:MAX_EXAMPLES]:
-            yield check.run, case, _results_of_run(checks, check.run)
+            yield check.run, case, results_of_run(checks, check.run)
     failed_checks = [check for check in checks if check.id in failing]
     failed_checks.sort(key=lambda check: check.run != checks[0].run)
     for check in failed_checks[:1]:
@@ -154,13 +155,7 @@ def _example_cases(
             continue
         for case in evaluation.cases_of(check):
             if case.name == failing[check.id]:
-                yield check.run, case, _results_of_run(checks, check.run)
-
-
-def _results_of_run(checks: Sequence[Check], run: str) -> list[str]:
-    """Return the results of a run that some checks compare, each once."""
-    names = [name for check in checks if check.run == run for name in check.results]
-    return list(dict.fromkeys(names))
+                yield check.run, case, results_of_run(checks, check.run)
 
 
 def _example_files(

@@ -65,10 +65,11 @@ def start_drill(
         folder = around.folder
         if around.question != question.id:
             folder = folder.with_name(question.id)
-    number_seed = _draw_numbers(ctx, question) if seed is None else seed
-    new_workspace = Workspace(question.id, str(question.bank), folder, ctx.now(), file, number_seed)
-    old_workspace = check_start(ctx, question_id, question, folder)
-    if old_workspace is None:
+    workspace = check_start(ctx, question_id, question, folder)
+    was_there = workspace is not None
+    if workspace is None:
+        number_seed = _draw_numbers(ctx, question) if seed is None else seed
+        workspace = Workspace(question.id, str(question.bank), folder, ctx.now(), file, number_seed)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as fault:
@@ -76,8 +77,7 @@ def start_drill(
                 f"{folder}: the folder cannot be made: {fault.strerror}",
                 hint="choose another place with --dir DIR",
             ) from fault
-        _write_marker(new_workspace)
-    workspace = old_workspace or new_workspace
+        _write_marker(workspace)
     if question.spec.given:
         question = ctx.load(question_id, workspace.seed)
         choose_seed(question, seed)
@@ -91,7 +91,7 @@ def start_drill(
     if not workspace.was_started(ctx.starts):
         event = ctx.new_event("started", question, path=str(folder))
         ctx.record_event(event._replace(at=workspace.started_at))
-    return StartResult(question, workspace, old_workspace is not None, tuple(written))
+    return StartResult(question, workspace, was_there, tuple(written))
 
 
 def check_start(
