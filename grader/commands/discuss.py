@@ -57,7 +57,7 @@ class AnswerResult(NamedTuple):
     """The verdict on an answer."""
 
     verdict: str | None  # pass or fail; None: the person has not ticked the key points
-    idea: str = ""  # shown by a wrong answer
+    idea: str = ""  # that a wrong answer shows
     feedback: str = ""  # on that idea
 
 
@@ -96,7 +96,7 @@ def open_discussion(
         lambda db: progress.follow_up_verdicts(db, question.id, str(question.bank)), {}
     )
     passes = ctx.attempts(question, most=1, verdict="pass")
-    shown = [json.loads(attempt.report or "{}").get("follow_up") for attempt in passes]
+    on_page = [json.loads(attempt.report or "{}").get("follow_up") for attempt in passes]
     states = [
         FollowUpState(part_number, number, asked, *verdicts.get((part_number, number), ()))
         for part_number, spec_part in enumerate(spec.parts[:open_parts], 1)
@@ -105,7 +105,7 @@ def open_discussion(
     ]
     if not states:
         raise UsageError(f"{name} has no follow-ups", hint=f"Next: drill next{drill.bank_option}")
-    states.sort(key=lambda state: (state.verdict, state.at, state.follow_up.ask not in shown))
+    states.sort(key=lambda state: (state.verdict, state.at, state.follow_up.ask not in on_page))
     return Discussion(drill, open_parts, tuple(states))
 
 

@@ -35,7 +35,7 @@ from grader.commands.options import (
     option,
     require_page_path,
 )
-from grader.commands.start import write_question
+from grader.commands.start import write_question_file
 from grader.commands.workspaces import ResolvedDrill
 from grader.model.errors import DrillError, UsageError
 from grader.records import events
@@ -233,7 +233,7 @@ def _finish_attempt(ctx: Context, attempt: _Attempt, report: Report) -> GradeRes
     next_part = max(attempt.parts_asked, min(report.parts_passed + 1, parts))
     is_new_part = next_part > attempt.parts_asked
     if is_new_part:
-        write_question(ctx, attempt.target.path.parent, question, next_part)
+        write_question_file(ctx, attempt.target.path.parent, question, next_part)
     hints = [len(part.hints) for part in question.spec.parts[:next_part]]
     now = ctx.progress(question)
     return GradeResult(

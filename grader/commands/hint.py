@@ -22,11 +22,11 @@ class HintResult(NamedTuple):
     """The hints to show now."""
 
     resolved_drill: ResolvedDrill
-    shown: tuple[tuple[int, str], ...]  # with their numbers in the part, from 1
+    hints_to_show: tuple[tuple[int, str], ...]  # with their numbers in the part, from 1
     left: int
     total: int  # of the part that is asked now
     part: int
-    all: bool = False  # True if every hint had been shown before
+    all: bool = False  # True if every hint was shown before
     counted: bool = True  # False: it is not recorded, and the next needs its number
 
 
@@ -49,7 +49,7 @@ def next_hint(ctx: Context, question_id: str | None, *, number: int | None = Non
     left = max(len(hints) - number, 0)
     result = HintResult(
         resolved_drill=drill,
-        shown=tuple(enumerate(hints, 1)),
+        hints_to_show=tuple(enumerate(hints, 1)),
         left=left,
         total=len(hints),
         part=len(earlier_parts) + 1,
@@ -60,7 +60,7 @@ def next_hint(ctx: Context, question_id: str | None, *, number: int | None = Non
     if number > shown_before:
         event = ctx.new_event("hint", drill.question, hint=earlier_hints + number)
         counted = ctx.record_event(event)
-    return result._replace(shown=((number, hints[number - 1]),), counted=counted)
+    return result._replace(hints_to_show=((number, hints[number - 1]),), counted=counted)
 
 
 def hint(
@@ -75,20 +75,20 @@ def hint(
     context = command_context(ctx)
     result = next_hint(context, question, number=number)
     drill = result.resolved_drill
-    hints = [{"number": hint_number, "text": text} for hint_number, text in result.shown]
+    hints = [{"number": hint_number, "text": text} for hint_number, text in result.hints_to_show]
     if output.emit_json(json, question=drill.question.id, hints=hints, left=result.left):
         return
-    if not result.shown:
+    if not result.hints_to_show:
         output.write(f"{drill.question.id} has no hints")
         return
     part = f" of part {result.part}" if len(drill.question.spec.parts) > 1 else ""
-    for hint_number, text in result.shown:
+    for hint_number, text in result.hints_to_show:
         output.write(f"hint {hint_number} of {result.total}{part}")
         output.show_page(from_markdown(text, indent=4))
     if result.left:
         next_number = ""
         if not result.counted:
-            next_number = f" --number {result.shown[-1][0] + 1}"
+            next_number = f" --number {result.hints_to_show[-1][0] + 1}"
         output.write_next_steps(
             f"drill hint{drill.drill_argument}{next_number}",
             after=format_count(result.left, "more hint"),

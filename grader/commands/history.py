@@ -224,22 +224,22 @@ def list_(
         of_question = f" of {question}" if question else ""
         output.write(f"no version{of_question} yet; drill grade keeps one")
         return
-    shown = rows if all_ else _changed_rows(rows)
+    listed = rows if all_ else _changed_rows(rows)
     first_column = 2 if question else 1  # the number, and a question that is the same in all rows
-    head, *table = [(cells[0], *cells[first_column:]) for cells in (_HEAD, *map(_cells, shown))]
+    head, *table = [(cells[0], *cells[first_column:]) for cells in (_HEAD, *map(_cells, listed))]
     output.write_table(head, table, long=_IDEA_OR_FAILURE, spare=("hints", "when", "part"))
     # The folder most likely has the last version: offer the one before it.
-    last = shown[-1].attempt
-    before = [row.attempt.id for row in shown[:-1] if row.attempt.question == last.question]
+    last = listed[-1].attempt
+    before = [row.attempt.id for row in listed[:-1] if row.attempt.question == last.question]
     restore_command = f"drill history restore {before[-1] if before else last.id}"
     count = len(rows) + earlier
-    if len(shown) == count:
+    if len(listed) == count:
         output.write_next_steps(restore_command)
     else:
         question_argument = f" {question}" if question else ""
         all_command = f"drill history{question_argument}{context.bank_option} --all"
         output.write_next_steps(
-            all_command, restore_command, after=f"{len(shown):,} of {count:,} versions"
+            all_command, restore_command, after=f"{len(listed):,} of {count:,} versions"
         )
 
 

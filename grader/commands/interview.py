@@ -91,14 +91,14 @@ def begin_interview(
         startable = _startable_questions(ctx, folder, fit, seed)
         # If none fits, the shortest of those whose first part fits.
         partly = [s.header for s in startable if s.header.minutes <= minutes * s.header.parts]
-        headers = _fill(startable, minutes) or sorted(partly, key=_by_minutes)[:1]
+        headers = _fill_time(startable, minutes) or sorted(partly, key=_by_minutes)[:1]
     if not headers:
         raise UsageError(
             f"no question of that kind fits {minutes} minutes and is not begun",
             f"{ctx.interview('ID')} asks the questions that you name",
         )
     questions = [_check_question(ctx, header, folder) for header in headers]
-    _start(ctx, questions[0], folder)  # before the event, because it may fail
+    _start_question(ctx, questions[0], folder)  # before the event, because it may fail
     detail = {
         "minutes": minutes,
         "questions": questions,
@@ -118,7 +118,7 @@ def _startable_questions(
     from random import Random
 
     from grader.commands.questions import QuestionFilter, list_questions
-    from grader.commands.start import is_of
+    from grader.commands.start import is_workspace_of
 
     track, level, role = fit or (None, None, None)
     startable = []
@@ -126,7 +126,7 @@ def _startable_questions(
         header = status.header
         question_folder = folder / header.id
         if workspace := read_workspace(question_folder):
-            is_free = is_of(ctx, workspace, header)
+            is_free = is_workspace_of(ctx, workspace, header)
         else:
             is_free = not os.path.lexists(question_folder)
         can_run = torch_installed() or not header.torch
@@ -136,7 +136,7 @@ def _startable_questions(
     return startable
 
 
-def _fill(startable: Sequence[QuestionStatus], minutes: int) -> list[Header]:
+def _fill_time(startable: Sequence[QuestionStatus], minutes: int) -> list[Header]:
     """Return questions that fill the time, the shortest first.
 
     New questions come before due ones, and due ones before others.  Otherwise sets are better with
@@ -151,17 +151,17 @@ def _fill(startable: Sequence[QuestionStatus], minutes: int) -> list[Header]:
             for total, headers in list(best_sets.items()):
                 longer_total = total + header.minutes
                 longer_set = (*headers, header)
-                best_worth = _worth(best_sets.get(longer_total, ()))
-                if longer_total <= minutes and _worth(longer_set) > best_worth:
+                best_quality = _quality(best_sets.get(longer_total, ()))
+                if longer_total <= minutes and _quality(longer_set) > best_quality:
                     best_sets[longer_total] = longer_set
 
     def rank(total: int) -> tuple[bool, tuple[int, ...], int]:
-        return total >= min_minutes, _worth(best_sets[total]), total
+        return total >= min_minutes, _quality(best_sets[total]), total
 
     return sorted(best_sets[max(best_sets, key=rank)], key=_by_minutes)
 
 
-def _worth(headers: Sequence[Header]) -> tuple[int, ...]:
+def _quality(headers: Sequence[Header]) -> tuple[int, ...]:
     """Return how good a set of questions is, to compare it with another."""
     from grader import forms
 
@@ -173,16 +173,16 @@ def _worth(headers: Sequence[Header]) -> tuple[int, ...]:
 
 def _check_question(ctx: Context, header: Header, folder: Path) -> InterviewQuestion:
     """Return a question as it is recorded; UsageError if it cannot be started."""
-    from grader.commands.start import check_start
+    from grader.commands.start import existing_workspace
 
     question = ctx.load(header.called)
     require_torch(question)
-    check_start(ctx, header.called, question, folder / question.id)
+    existing_workspace(ctx, header.called, question, folder / question.id)
     minutes = tuple(part.minutes for part in question.spec.parts)
     return InterviewQuestion(header.called, header.id, str(header.bank), header.title, minutes)
 
 
-def _start(ctx: Context, planned: InterviewQuestion, folder: Path) -> Question:
+def _start_question(ctx: Context, planned: InterviewQuestion, folder: Path) -> Question:
     """Start a question, or start it over if it is finished, and return it."""
     from grader.commands.start import start_again, start_drill
 
@@ -217,7 +217,7 @@ def next_step(ctx: Context, interview: Interview) -> NextStep | None:
     folder = Path(interview.folder)
     startable = _startable_questions(ctx, folder, interview.fit, interview.number)
     others = [status for status in startable if status.header.id not in planned_ids]
-    headers = _fill(others, int(interview.minutes_left(ctx.now())))
+    headers = _fill_time(others, int(interview.minutes_left(ctx.now())))
     return _check_question(ctx, headers[0], folder) if headers else None
 
 
@@ -227,16 +227,16 @@ def ask_next(ctx: Context, interview: Interview, step: NextStep) -> ResolvedDril
 
     unplanned = None
     if isinstance(step, int):
-        from grader.commands.start import write_question
+        from grader.commands.start import write_question_file
 
         part = step
         called = interview.questions[interview.current_index].called
         question = ctx.load(called)
         folder = resolve_drill(ctx, called).require_workspace().folder
-        write_question(ctx, folder, question, part)
+        write_question_file(ctx, folder, question, part)
     else:
         called = step.called
-        question = _start(ctx, step, Path(interview.folder))
+        question = _start_question(ctx, step, Path(interview.folder))
         part = ctx.parts_asked(question)
         if step not in interview.questions:
             unplanned = json.dumps(step)

@@ -65,7 +65,7 @@ def start_drill(
         folder = around.folder
         if around.question != question.id:
             folder = folder.with_name(question.id)
-    workspace = check_start(ctx, question_id, question, folder)
+    workspace = existing_workspace(ctx, question_id, question, folder)
     was_there = workspace is not None
     if workspace is None:
         number_seed = _draw_numbers(ctx, question) if seed is None else seed
@@ -94,7 +94,7 @@ def start_drill(
     return StartResult(question, workspace, was_there, tuple(written))
 
 
-def check_start(
+def existing_workspace(
     ctx: Context, question_id: str, question: Question, folder: Path
 ) -> Workspace | None:
     """Return the workspace of a question in a folder; None if the folder is free.
@@ -116,7 +116,7 @@ def check_start(
                     f" {elsewhere}",
                 )
         return None
-    if not is_of(ctx, workspace, question):
+    if not is_workspace_of(ctx, workspace, question):
         raise UsageError(
             f"the folder {folder} was started for {workspace.question} of {workspace.bank},"
             f" not for {question.id} of {question.bank}",
@@ -125,7 +125,7 @@ def check_start(
     return workspace
 
 
-def is_of(ctx: Context, workspace: Workspace, question: Question | Header) -> bool:
+def is_workspace_of(ctx: Context, workspace: Workspace, question: Question | Header) -> bool:
     """Return True if a workspace is of a question: of its ID, and of a bank of the same name."""
     if workspace.question != question.id:
         return False
@@ -176,7 +176,7 @@ def start_again(
     event = ctx.new_event("again", question, path=str(workspace.folder))
     starter = question.without_leading_blank_lines(question.starter)
     copy = files.replace_keeping_copy(ctx, workspace.submission, starter, "again", event)
-    write_question(ctx, workspace.folder, question, 1, drill.question)
+    write_question_file(ctx, workspace.folder, question, 1, drill.question)
     return result._replace(copy_of_old=copy)
 
 
@@ -190,7 +190,7 @@ def _write_marker(workspace: Workspace) -> None:
     files.replace(workspace.folder / MARKER_FILE, text.encode())
 
 
-def write_question(
+def write_question_file(
     ctx: Context, folder: Path, question: Question, asked: int, *earlier: Question
 ) -> None:
     """Write QUESTION.md with the parts that are asked.

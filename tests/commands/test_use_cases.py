@@ -204,7 +204,7 @@ def test_progress_belongs_to_a_bank_and_moves_with_it(
 ) -> None:
     other = replace(ctx, bank=bank_at(tmp_path / "other"))
     assert [grade.grade_file(ctx).tries for _ in range(2)] == [1, 0]
-    assert [len(hint.next_hint(ctx, NAME).shown) for _ in range(2)] == [1, 1]
+    assert [len(hint.next_hint(ctx, NAME).hints_to_show) for _ in range(2)] == [1, 1]
     for person, state, tries in ((ctx, "passed", 1), (other, "new", 0)):
         (row,) = questions.list_questions(person)
         assert (row.question_progress.state, row.question_progress.tries) == (state, tries)
@@ -246,8 +246,8 @@ def test_without_records_a_hint_can_be_asked_for_by_its_number(
     (tmp_path / "file").touch()
     ctx = replace(ctx, data=tmp_path / "file" / "home")
     first = hint.next_hint(ctx, NAME)
-    assert (first.shown, first.left, first.counted) == (((1, "One"),), 2, False)
-    assert hint.next_hint(ctx, NAME, number=2).shown == ((2, "Two"),)
+    assert (first.hints_to_show, first.left, first.counted) == (((1, "One"),), 2, False)
+    assert hint.next_hint(ctx, NAME, number=2).hints_to_show == ((2, "Two"),)
     assert len(warned) == 1
     with pytest.raises(UsageError, match="expected a number from 1 to 3, found 4"):
         hint.next_hint(ctx, NAME, number=4)
