@@ -1,4 +1,4 @@
-"""A `drill` to call in this process, one to start in another, and folders of their own."""
+"""Fixtures that call `drill` in this process or another one, in an empty folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a command ended."""
+    """Result of a command."""
 
     status: int
     out: str
@@ -45,9 +45,9 @@ Drill = Callable[..., Ended]
 
 
 def follow(drill: Drill, script: str) -> Ended:
-    """Do what a script says, and return how its last command ended.
+    """Run the lines of a script, and return the result of its last command.
 
-    COMMAND => STATUS | said | !not said    lines are not told apart
+    COMMAND => STATUS | said | !not said    on whichever line it is
     PATH < TEXT                             writes a file, in which \\n ends a line
     rm PATH                                 removes a file or a folder
     """
@@ -126,7 +126,7 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path) -> str:
 
 @pytest.fixture
 def program(home: Path) -> Program:
-    """Start the command line in a process of its own, against the stand-ins."""
+    """Start the command line in another process, with the stand-ins."""
     assert home.name
 
     def start(*arguments: str, **more: Any) -> subprocess.Popen[str]:

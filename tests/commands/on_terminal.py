@@ -26,7 +26,7 @@ _CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~])")
 
 
 class OnTerminal:
-    """What is typed on a terminal, and what is seen there."""
+    """A terminal with one program: its input and its output."""
 
     def __init__(self, *arguments: str, columns: int = 80, rows: int = 24, **more: str) -> None:
         self.master, self._slave = pty.openpty()
@@ -63,7 +63,7 @@ class OnTerminal:
         os.write(self.master, keys.encode())
 
     def until(self, text: str) -> str:
-        """Wait for a text after the one that was waited for last; return what came before it."""
+        """Wait for a text after the last one; return the output before it."""
         while True:
             seen = _CONTROL.sub("", self.raw)[self._seen :]
             if (at := seen.find(text)) >= 0:
@@ -94,7 +94,7 @@ class OnTerminal:
 def main() -> None:
     """Be a shell with one job."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # so that it may say whose the terminal is
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # it may then set the owner of the terminal
     job = os.fork()
     os.setpgid(job, job)
     if job == 0:

@@ -81,7 +81,7 @@ class Session(Closeable):
         return grade(self.question, submission, **more)
 
     def close(self) -> None:
-        """Do nothing: there is no process to end."""
+        """Do nothing: no process was started."""
 
 
 def put_in_place() -> Iterator[tuple[ModuleType, str, Callable[..., Any]]]:

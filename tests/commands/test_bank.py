@@ -1,4 +1,4 @@
-"""`drill bank`: banks in use, new questions, previews, and what an audit says and ends with."""
+"""`drill bank`: banks in use, new questions, previews, and the page and status of an audit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.commands.conftest import ROOT, Drill, follow, without_torch
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 
-def listed(home: Path) -> str:
+def bank_names(home: Path) -> str:
     """Return the user's list of banks."""
     return (home / "banks").read_text(encoding="utf-8")
 
@@ -44,7 +44,7 @@ def test_a_bank_is_added_once_listed_and_removed(real: Drill, home: Path, tmp_pa
         bank list => 0 | mine {bank} 1 question, from {home}/banks | drill {builtin()}
         """,
     )
-    assert listed(home) == f"{bank}\n"
+    assert bank_names(home) == f"{bank}\n"
     follow(
         real,
         f"""
@@ -52,7 +52,7 @@ def test_a_bank_is_added_once_listed_and_removed(real: Drill, home: Path, tmp_pa
         list => 0 | !scaled-copy
         """,
     )
-    assert (listed(home), bank.is_dir()) == ("", True)
+    assert (bank_names(home), bank.is_dir()) == ("", True)
 
 
 def test_a_list_behind_a_link_is_changed_in_place(real: Drill, home: Path, tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_bank_is_removed_by_the_name_that_the_list_shows(
         real("bank", "add", str(write_bank(bank)))
     gone = banks.pop(name)
     follow(real, f"bank list => 0 | {name}\nbank remove {name} => 0 | {gone} is no longer in use")
-    assert listed(home) == "".join(f"{bank}\n" for bank in banks.values())
+    assert bank_names(home) == "".join(f"{bank}\n" for bank in banks.values())
 
 
 def test_an_id_of_two_banks_is_listed_twice_and_asked_for_by_name(
@@ -245,7 +245,7 @@ def test_two_processes_that_add_banks_at_once_lose_no_bank(home: Path, tmp_path:
     for process in adding:
         process.communicate()
     assert [process.returncode for process in adding] == [0, 0]
-    assert sorted(listed(home).split()) == sorted(banks)
+    assert sorted(bank_names(home).split()) == sorted(banks)
     assert [p.name for p in home.iterdir()] == ["banks"]
 
 
@@ -269,7 +269,7 @@ def test_suggested_commands_repeat_the_bank_option(real: Drill, tmp_path: Path) 
 # Write a question.
 
 
-def tree(folder: Path) -> list[str]:
+def paths_in(folder: Path) -> list[str]:
     return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
 
 
@@ -281,7 +281,7 @@ def assert_proved(where: Path, question_id: str) -> None:
 def test_a_new_question_passes_its_audit_and_says_what_to_do_next(real: Drill) -> None:
     result = real("bank", "new", "masked-mean")
     assert (result.status, result.err) == (0, "")
-    assert tree(Path()) == [
+    assert paths_in(Path()) == [
         "drills/masked-mean/ideas.py",
         "drills/masked-mean/reference.py",
         "question.schema.json",
@@ -290,7 +290,7 @@ def test_a_new_question_passes_its_audit_and_says_what_to_do_next(real: Drill) -
     assert_proved(Path(), "masked-mean")
     lines = {line.strip() for line in result.out.splitlines()}
     commands = ("--bank . bank audit masked-mean", "--bank . start masked-mean", "bank add .")
-    assert lines >= {*tree(Path()), *(f"drill {words}" for words in commands)}
+    assert lines >= {*paths_in(Path()), *(f"drill {words}" for words in commands)}
     spec = Path("questions/masked-mean.yaml")
     named = spec.read_text().splitlines()[0].partition("$schema=")[2]
     assert (spec.parent / named).read_text() == question_schema()
@@ -303,18 +303,18 @@ def test_a_question_of_another_form_passes_its_audit_without_a_remark(
 ) -> None:
     result = real("bank", "new", "by-hand", "--form", form)
     assert (result.status, result.err) == (0, "")
-    assert tree(Path()) == ["question.schema.json", "questions/by-hand.yaml"]
+    assert paths_in(Path()) == ["question.schema.json", "questions/by-hand.yaml"]
     assert_proved(Path(), "by-hand")
 
 
 def test_one_file_is_a_bank_by_itself(real: Drill) -> None:
     command = "drill --bank masked-mean.yaml bank audit masked-mean"
     follow(real, f"bank new masked-mean --one-file => 0 | {command}")
-    assert tree(Path()) == ["masked-mean.yaml", "question.schema.json"]
+    assert paths_in(Path()) == ["masked-mean.yaml", "question.schema.json"]
     assert_proved(Path("masked-mean.yaml"), "masked-mean")
 
 
-@pytest.mark.usefixtures("tried")
+@pytest.mark.usefixtures("audited_questions")
 @pytest.mark.parametrize("options", [(), ("--one-file",)])
 def test_a_new_question_with_a_taken_id_causes_a_warning_that_tells_the_two_apart(
     drill: Drill, options: tuple[str, ...]
@@ -333,7 +333,7 @@ def test_a_new_question_with_a_taken_id_causes_a_warning_that_tells_the_two_apar
     assert "has a question" not in drill("bank", "new", "of-no-other-bank", *options).err
 
 
-@pytest.mark.usefixtures("tried")
+@pytest.mark.usefixtures("audited_questions")
 def test_a_question_only_in_the_current_folder_is_suggested_with_its_bank(drill: Drill) -> None:
     Path("card.yaml").write_text(SPEC)
     phrases = "no question card in the banks in use | --bank card.yaml takes the one that is here"
@@ -390,7 +390,7 @@ def test_invalid_ids_and_options_of_a_new_question_are_refused(
     real: Drill, words: tuple[str, ...], phrases: tuple[str, ...]
 ) -> None:
     real("bank", "new", *words).refused(*phrases)
-    assert tree(Path()) == []
+    assert paths_in(Path()) == []
 
 
 @pytest.mark.parametrize("taken", ["questions/a.yaml", "questions/a.yml", "drills/a/notes.txt"])
@@ -400,7 +400,7 @@ def test_bank_new_never_overwrites(real: Drill, taken: str) -> None:
     path.write_text("mine")
     Path("questions").mkdir(exist_ok=True)
     real("bank", "new", "a").refused("nothing is ever written over it")
-    assert (tree(Path()), path.read_text()) == ([taken], "mine")
+    assert (paths_in(Path()), path.read_text()) == ([taken], "mine")
 
 
 def test_if_the_spec_cannot_be_written_no_file_remains(
@@ -418,7 +418,7 @@ def test_if_the_spec_cannot_be_written_no_file_remains(
         "cannot be written: Permission denied",
         "choose a folder that you can write, with --bank DIR",
     )
-    assert tree(Path()) == []
+    assert paths_in(Path()) == []
     assert list(Path("drills").iterdir()) == []
 
 
@@ -481,7 +481,7 @@ def test_a_preview_shows_every_variant_as_a_grade_would(real: Drill, tmp_path: P
 
 
 @pytest.fixture
-def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def audited_questions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Which questions are audited, none in earnest: one is at fault, two seeds give a remark."""
     audited: list[str] = []
 
@@ -497,7 +497,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return audited
 
 
-@pytest.mark.usefixtures("tried")
+@pytest.mark.usefixtures("audited_questions")
 def test_all_questions_that_can_run_here_are_audited(drill: Drill) -> None:
     result = drill("bank", "audit", "--json")
     assert (result.status, result.data["ok"]) == (3, False)
@@ -513,7 +513,7 @@ def test_all_questions_that_can_run_here_are_audited(drill: Drill) -> None:
     )
 
 
-@pytest.mark.usefixtures("tried")
+@pytest.mark.usefixtures("audited_questions")
 def test_a_broken_question_does_not_hide_the_others(drill: Drill, broken: str) -> None:
     result = drill("bank", "audit", broken, "double-trouble")
     assert (result.status, result.err.count("drill: ")) == (3, 2)
@@ -523,7 +523,7 @@ def test_a_broken_question_does_not_hide_the_others(drill: Drill, broken: str) -
     assert (data["ok"], len(data["problems"]), len(data["questions"])) == (False, 2, 1)
 
 
-@pytest.mark.usefixtures("tried")
+@pytest.mark.usefixtures("audited_questions")
 def test_a_remark_fails_a_strict_audit_only(drill: Drill) -> None:
     follow(
         drill,
@@ -550,7 +550,7 @@ MUTANTS = ("--mutants", "--seeds", "1")
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The bank that comes with the program: two questions, of which `gate` can be proved."""
+    """Return a built-in bank of two questions; `gate` can be proved."""
     bank = tmp_path / "bank"
     gate(bank, AT_ZERO)
     for name, new_name in (("questions/gate.yaml", "door.yaml"), ("drills/gate", "door")):
@@ -559,7 +559,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return bank
 
 
-def claim(folder: Path, *names: str, **changes: Any) -> None:
+def write_false_proofs(folder: Path, *names: str, **changes: Any) -> None:
     """Write a proof of questions that nobody has proved."""
     for name in names:
         question = load_question([folder], name)
@@ -587,47 +587,51 @@ def test_a_proof_is_written_after_an_audit_without_faults(folder: Path, real: Dr
 
 
 def test_an_audit_tries_only_questions_without_a_current_proof(
-    folder: Path, real: Drill, tried: list[str]
+    folder: Path, real: Drill, audited_questions: list[str]
 ) -> None:
-    claim(folder, "door", "gate")
+    write_false_proofs(folder, "door", "gate")
     result = real("bank", "audit", "--jobs", "1")
-    assert (result.status, result.err, tried) == (0, "", [])
+    assert (result.status, result.err, audited_questions) == (0, "", [])
     before = "proved before: this question, this grader, 3 seeds, 13 mutants"
     assert result.out == (
         f"door: {before}\ngate: {before}\n\nall 2 are ready, 2 of them proved before\n"
     )
-    claim(folder, "gate", digest="0")
+    write_false_proofs(folder, "gate", digest="0")
     result = real("bank", "audit", "--jobs", "1")
-    assert (result.status, tried) == (0, ["gate"])
+    assert (result.status, audited_questions) == (0, ["gate"])
     assert "gate: the question has changed since its proof; proved now\n" in result.out
     assert result.out.endswith("\nall 2 are ready, 1 of them proved before\n")
     real("bank", "audit", "--jobs", "1", "--all")
-    assert tried == ["gate", "door", "gate"]
+    assert audited_questions == ["gate", "door", "gate"]
 
 
 def test_proofs_in_a_strangers_bank_do_not_count(
-    folder: Path, real: Drill, tried: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    folder: Path,
+    real: Drill,
+    audited_questions: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     monkeypatch.setattr(grader.bank, "builtin", lambda: tmp_path)
-    claim(folder, "door", "gate")
+    write_false_proofs(folder, "door", "gate")
     result = real("--bank", str(folder), "bank", "audit", "--jobs", "1", "--json")
-    assert (tried, result.data["proofs"]) == (["door", "gate"], [])
+    assert (audited_questions, result.data["proofs"]) == (["door", "gate"], [])
     monkeypatch.chdir(folder)
     real("bank", "audit", "--jobs", "1")
-    assert tried == ["door", "gate"] * 2
+    assert audited_questions == ["door", "gate"] * 2
     real("bank", "audit", "--jobs", "1", "--mine")
-    assert tried == ["door", "gate"] * 2
+    assert audited_questions == ["door", "gate"] * 2
 
 
 def test_a_proof_is_of_all_mutants_and_not_written_through_a_link(
-    folder: Path, real: Drill, tried: list[str], tmp_path: Path
+    folder: Path, real: Drill, audited_questions: list[str], tmp_path: Path
 ) -> None:
     for words in ((), ("--mutants", "--at-most", "3")):
         result = real("bank", "audit", "gate", "--write-proofs", *words)
         result.refused("--mutants without --at-most")
     (folder / "questions" / "gate.proof.json").symlink_to(tmp_path / "elsewhere")
     assert real("bank", "audit", "gate", *MUTANTS, "--write-proofs").status == 2
-    assert (tried, (tmp_path / "elsewhere").exists()) == ([], False)
+    assert (audited_questions, (tmp_path / "elsewhere").exists()) == ([], False)
 
 
 def test_an_undetected_mutant_is_shown_and_the_status_is_3(tmp_path: Path, real: Drill) -> None:

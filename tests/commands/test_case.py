@@ -1,4 +1,4 @@
-"""`drill case` writes scripts that give what a grade gives, and nothing that is expected."""
+"""`drill case` writes scripts with the inputs of a grade, and without expected results."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 ID = "maxpool-routing"
 
 
-def reference(question: str) -> str:
+def reference_of(question: str) -> str:
     """Return a right solution."""
     return (ROOT / "drills" / question / "reference.py").read_text(encoding="utf-8")
 
 
-def printed(script: Path) -> str:
+def output_of(script: Path) -> str:
     """Run a script as a person would, from another folder."""
     command = [sys.executable, str(script.absolute())]
     return subprocess.run(command, capture_output=True, text=True, check=True, cwd="/").stdout
@@ -32,7 +32,7 @@ def printed(script: Path) -> str:
 
 def test_a_small_case_is_written_out_and_runs(real: Drill) -> None:
     real("start", ID)
-    Path(ID, "submission.py").write_text(reference(ID))
+    Path(ID, "submission.py").write_text(reference_of(ID))
     result = real("case", "shared-winner")
     assert result.status == 0
     assert "  x = np.array([[[[0., 1., 0.],\n" in result.out
@@ -40,7 +40,7 @@ def test_a_small_case_is_written_out_and_runs(real: Drill) -> None:
     assert "  grad_x = submission.maxpool2d_backward(grad_y, ctx)\n" in result.out
     assert f"Wrote {ID}/cases/shared_winner.py\nNext: python" in result.out
     assert "10." not in Path(ID, "cases/shared_winner.py").read_text()  # which is expected
-    assert "[ 0. 10.  0.]" in printed(Path(ID, "cases/shared_winner.py"))
+    assert "[ 0. 10.  0.]" in output_of(Path(ID, "cases/shared_winner.py"))
     assert list(Path(ID, "cases").iterdir()) == [Path(ID, "cases/shared_winner.py")]
 
 
@@ -61,9 +61,9 @@ def test_a_case_has_the_inputs_of_the_last_grade(real: Drill) -> None:
     data = real("case", "gaps", "--json").data
     assert (data["seed"], data["drawn"], data["run"]) == (77, True, "main")
     assert data["script"] == real("case", "gaps", "--seed", "77", "--json").data["script"]
-    first = printed(Path(ID, "cases/gaps.py"))
+    first = output_of(Path(ID, "cases/gaps.py"))
     real("case", "gaps", "--seed", "78")
-    assert printed(Path(ID, "cases/gaps.py")) != first
+    assert output_of(Path(ID, "cases/gaps.py")) != first
     assert Path(ID, "cases/gaps.npz").exists()
     failing = {case["case"]: case["failing"] for case in real("case", "--json").data["cases"]}
     assert failing["gaps"] is True
@@ -108,31 +108,31 @@ def test_a_script_keeps_layouts_and_types_of_inputs(
     real("--bank", str(bank), "start", question)
     data = real("case", "wide", "--json").data
     assert expected in data["script"]
-    printed(Path(data["path"]))
+    output_of(Path(data["path"]))
 
 
 def test_the_driver_of_a_question_is_written_next_to_the_script(real: Drill) -> None:
     question = "softmax-cross-entropy"
     real("start", question)
-    Path(question, "submission.py").write_text(reference(question))
+    Path(question, "submission.py").write_text(reference_of(question))
     cases = real("case", "--json").data["cases"]
     name = next(case["case"] for case in cases if case["checks"] == ["descent"])
     data = real("case", name, "--json").data
     assert "losses = driver.descend(submission, z, target, rate, steps)" in data["script"]
-    assert "[" in printed(Path(data["path"]))
+    assert "[" in output_of(Path(data["path"]))
 
 
 def test_a_script_makes_tensors_as_a_grade_does(real: Drill) -> None:
     pytest.importorskip("torch")
     question = "vram-bottleneck"
     real("start", question)
-    Path(question, "submission.py").write_text(reference(question))
+    Path(question, "submission.py").write_text(reference_of(question))
     data = real("case", "one-unit", "--json").data
     assert "x = np.array([[1., 3.]])\nx = torch.from_numpy(x)\n" in data["script"]
     assert "x.requires_grad_()" in data["script"]
     assert "grad_y.requires_grad_()" not in data["script"]
     assert " = vjp(y, grad_y, x, w_gate, w_up, w_down)\n" in data["script"]
-    assert "tensor" in printed(Path(data["path"]))
+    assert "tensor" in output_of(Path(data["path"]))
 
 
 def test_an_unknown_case_suggests_the_nearest_and_without_a_folder_a_case_is_printed(

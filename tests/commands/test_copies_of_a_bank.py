@@ -40,7 +40,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, name, function)
 
 
-def use(bank: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def use_builtin(bank: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the program run from where this bank comes with it."""
     monkeypatch.setattr(grader.bank, "builtin", lambda: bank)
 
@@ -51,7 +51,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     clone = Path(shutil.copytree(BANK, tmp_path / "drillrepo"))
     (clone / "grader").mkdir()
     (clone / "grader" / "__init__.py").touch()
-    use(clone, monkeypatch)
+    use_builtin(clone, monkeypatch)
     return clone
 
 
@@ -69,12 +69,12 @@ def ctx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
     return Context(work, tmp_path / "home", lambda: "2026-01-02T03:04:05+00:00", who="ann")
 
 
-def graded(ctx: Context, text: str) -> grade.GradeResult:
+def grade_text(ctx: Context, text: str) -> grade.GradeResult:
     (ctx.current_folder() / ID / "submission.py").write_text(text)
     return grade.grade_file(ctx, ID)
 
 
-def yours(ctx: Context) -> progress.QuestionProgress:
+def progress_of(ctx: Context) -> progress.QuestionProgress:
     """Return the progress that a list of questions shows."""
     (question_progress,) = (
         row.question_progress for row in questions.list_questions(ctx) if row.header.id == ID
@@ -86,15 +86,19 @@ def test_a_clone_and_a_wheel_share_all_records(
     ctx: Context, clone: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start.start_drill(ctx, ID)
-    assert graded(ctx, "# fail\n").tries == 1
+    assert grade_text(ctx, "# fail\n").tries == 1
     hint.next_hint(ctx, ID)
-    use(wheel, monkeypatch)
-    assert (yours(ctx).state, yours(ctx).tries, yours(ctx).highest_hint) == ("tried", 1, 1)
-    second = graded(ctx, "# fail again\n")
+    use_builtin(wheel, monkeypatch)
+    assert (progress_of(ctx).state, progress_of(ctx).tries, progress_of(ctx).highest_hint) == (
+        "tried",
+        1,
+        1,
+    )
+    second = grade_text(ctx, "# fail again\n")
     assert (second.tries, second.resolved_drill.question.bank) == (2, wheel)
-    assert graded(ctx, "# pass\n").tries == 3
-    use(clone, monkeypatch)
-    assert (yours(ctx).state, yours(ctx).tries) == ("passed", 3)
+    assert grade_text(ctx, "# pass\n").tries == 3
+    use_builtin(clone, monkeypatch)
+    assert (progress_of(ctx).state, progress_of(ctx).tries) == ("passed", 3)
     for name in (ID, f"drill/{ID}"):
         rows, _ = history.list_history(ctx, name)
         assert [row.attempt.verdict for row in rows] == ["fail", "fail", "pass"]
@@ -107,10 +111,10 @@ def test_a_folder_of_one_copy_is_accepted_with_another(
     ctx: Context, clone: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start.start_drill(ctx, ID)
-    use(wheel, monkeypatch)
+    use_builtin(wheel, monkeypatch)
     assert clone.exists()
     assert start.start_drill(ctx, ID).was_there
-    graded(ctx, "# fail\n")
+    grade_text(ctx, "# fail\n")
     with WatchedDrill(ctx, ID) as watched:
         watched.grade_if_changed()
         assert watched.last_grade is not None
@@ -120,7 +124,7 @@ def test_a_folder_of_one_copy_is_accepted_with_another(
     current = open_interview.unclosed_interview(ctx)
     assert current is not None
     assert interview.current_drill(ctx, current) is not None
-    assert graded(ctx, "# fail once more\n").tries == 2
+    assert grade_text(ctx, "# fail once more\n").tries == 2
 
 
 def test_a_blind_interview_stays_blind_when_the_program_is_installed_again(
@@ -131,16 +135,16 @@ def test_a_blind_interview_stays_blind_when_the_program_is_installed_again(
     current = open_interview.unclosed_interview(ctx)
     assert current is not None
     interview.current_drill(ctx, current)
-    use(wheel, monkeypatch)
+    use_builtin(wheel, monkeypatch)
     with pytest.raises(grade.SealedError):
-        graded(ctx, "# pass\n")
+        grade_text(ctx, "# pass\n")
     assert [row.attempt.verdict for row in history.list_history(ctx, ID)[0]] == ["sealed"]
     open_interview.end_interview(ctx)
     shutil.rmtree(clone)
     assert debrief.make_debrief(ctx).questions[0].review
 
 
-def old_history(folder: Path, *banks: Path) -> None:
+def write_old_history(folder: Path, *banks: Path) -> None:
     """Write a history as earlier versions did: each event has the path of a bank, and no name."""
     folder.mkdir()
     moment = "2026-01-01T00:00:00+00:00"
@@ -165,15 +169,15 @@ def test_an_old_history_counts_for_every_path_of_its_bank(
     ctx: Context, clone: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     banks = (clone, wheel, tmp_path / "venv" / WHEEL, tmp_path / "a-clone-that-is-gone")
-    old_history(ctx.data, *banks)
+    write_old_history(ctx.data, *banks)
     file = ctx.data / events.FILE_NAME
     before = file.read_bytes()
     file.chmod(0o400)
     ctx.data.chmod(0o500)  # nothing is written, so a folder that cannot be written will do
     try:
         for bank in (clone, wheel):
-            use(bank, monkeypatch)
-            assert yours(ctx).tries == len(banks)
+            use_builtin(bank, monkeypatch)
+            assert progress_of(ctx).tries == len(banks)
             assert len(history.list_history(ctx, f"drill/{ID}")[0]) == len(banks)
     finally:
         ctx.data.chmod(0o700)
@@ -188,9 +192,9 @@ def test_banks_of_the_same_name_share_records_and_others_do_not(
     )
     contexts = {bank: replace(ctx, bank=bank) for bank in (first, copy, other)}
     start.start_drill(contexts[first], ID)
-    assert graded(contexts[first], "# fail\n").tries == 1
-    assert (yours(contexts[copy]).tries, yours(contexts[other]).tries) == (1, 0)
-    assert graded(contexts[copy], "# fail again\n").tries == 2
+    assert grade_text(contexts[first], "# fail\n").tries == 1
+    assert (progress_of(contexts[copy]).tries, progress_of(contexts[other]).tries) == (1, 0)
+    assert grade_text(contexts[copy], "# fail again\n").tries == 2
     with pytest.raises(UsageError, match="was started for"):
         start.start_drill(contexts[other], ID)
     file = tmp_path / "c" / "mine.yaml"

@@ -1,4 +1,4 @@
-"""Follow-ups: which come, in which order, what is said of an answer, and that it is kept."""
+"""Follow-ups: which are asked, in which order, and how an answer is judged and recorded."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ THIRD = """
 """  # noqa: E501 - one line of YAML
 
 
-Say = Callable[..., Ended]
+Discuss = Callable[..., Ended]
 
 
 @pytest.fixture
@@ -73,47 +73,47 @@ def record_event(home: Path, bank: Path) -> Callable[..., None]:
 
 
 @pytest.fixture
-def say(real: Drill, monkeypatch: pytest.MonkeyPatch) -> Say:
-    """Give what holds a discussion: what is typed, and what is added to the command."""
+def discuss(real: Drill, monkeypatch: pytest.MonkeyPatch) -> Discuss:
+    """Return a function that runs `drill discuss`, with typed lines and further arguments."""
 
-    def hold(typed: str, *arguments: str) -> Ended:
+    def run_discuss(typed: str, *arguments: str) -> Ended:
         monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
         return real("discuss", ID, *arguments)
 
-    return hold
+    return run_discuss
 
 
-def discussed(home: Path) -> list[tuple[str | None, dict[str, object]]]:
+def recorded_answers(home: Path) -> list[tuple[str | None, dict[str, object]]]:
     """Every answer on record: its verdict and its detail."""
     query = "SELECT verdict, detail FROM events WHERE what = 'discussed' ORDER BY id"
     rows = Store(home).read(lambda db: db.execute(query).fetchall(), empty=[])
     return [(verdict, json.loads(detail)) for verdict, detail in rows]
 
 
-def order(real: Drill) -> list[tuple[int, int, str | None]]:
+def follow_up_order(real: Drill) -> list[tuple[int, int, str | None]]:
     """The follow-ups in the order in which they come, with the last verdict."""
     rows = real("discuss", ID, "--json").data["follow_ups"]
     return [(row["part"], row["number"], row["verdict"]) for row in rows]
 
 
 def test_follow_ups_of_a_part_are_hidden_until_it_is_passed(
-    say: Say, record_event: Callable[..., None]
+    discuss: Discuss, record_event: Callable[..., None]
 ) -> None:
     said = f"part 1 of {ID} is not passed yet, and its follow-ups come after that"
     for arguments in ((), ("--all",), ("--json",), ("--answer", "1")):
-        result = say("1\n", *arguments)
+        result = discuss("1\n", *arguments)
         assert result.status == 2
         assert said in result.out + result.err
         assert "weighted" not in result.out + result.err
     record_event("fail skipped skipped")
-    say("1\n").refused(said, f"Next: drill start {ID}\n")
+    discuss("1\n").refused(said, f"Next: drill start {ID}\n")
     record_event("pass fail skipped")
-    result = say("")
+    result = discuss("")
     assert result.status == 0
     assert "weighted" in result.out
-    assert "MiB" not in say("", "--all").out
-    say("", "--part", "2").refused(f"part 2 of {ID} is not passed yet")
-    say("", "--part", "9").refused("--part: expected a number from 1 to 3, found 9")
+    assert "MiB" not in discuss("", "--all").out
+    discuss("", "--part", "2").refused(f"part 2 of {ID} is not passed yet")
+    discuss("", "--part", "9").refused("--part: expected a number from 1 to 3, found 9")
 
 
 def test_after_giving_up_a_part_its_follow_ups_are_asked(
@@ -121,14 +121,14 @@ def test_after_giving_up_a_part_its_follow_ups_are_asked(
 ) -> None:
     record_event("pass fail skipped")
     record_event(what="solution")
-    assert {part for part, _, _ in order(real)} == {1, 2}
+    assert {part for part, _, _ in follow_up_order(real)} == {1, 2}
 
 
 def test_an_answer_is_judged_and_recorded_before_ours_is_shown(
-    say: Say, record_event: Callable[..., None], home: Path
+    discuss: Discuss, record_event: Callable[..., None], home: Path
 ) -> None:
     record_event("pass pass pass")
-    result = say("2\nNot today\n\nn\ny\ny\n3\n3.1\n3 MiB\n1 0 0 4\n1 0; 0 4\n")
+    result = discuss("2\nNot today\n\nn\ny\ny\n3\n3.1\n3 MiB\n1 0 0 4\n1 0; 0 4\n")
     assert (result.status, result.err) == (0, "")
     assert (
         result.out
@@ -184,7 +184,7 @@ Next: drill discuss mean-and-spread --all   drill next
 """.replace("\n>\n", "\n> \n")
     )
     graded = {"ticked": None, "of": None}
-    assert discussed(home) == [
+    assert recorded_answers(home) == [
         ("fail", {"part": 1, "number": 1, "kind": "choice", "idea": "divides-by-nothing"} | graded
          | {"text": "2"}),
         ("pass", {"part": 1, "number": 2, "kind": "points", "idea": None, "ticked": 2, "of": 3,
@@ -197,21 +197,21 @@ Next: drill discuss mean-and-spread --all   drill next
 
 
 def test_an_idea_of_a_later_part_is_neither_shown_nor_recorded(
-    say: Say, record_event: Callable[..., None], home: Path
+    discuss: Discuss, record_event: Callable[..., None], home: Path
 ) -> None:
     record_event("pass fail skipped")
-    result = say("", "--answer", "2")
+    result = discuss("", "--answer", "2")
     assert "Wrong; 3 is right." in result.out
     assert "Idea" not in result.out
-    assert discussed(home)[0][1]["idea"] is None
-    assert "Idea: sums." in say("\n1\n").out  # after the other one
+    assert recorded_answers(home)[0][1]["idea"] is None
+    assert "Idea: sums." in discuss("\n1\n").out  # after the other one
 
 
 def test_follow_ups_without_an_answer_come_first_then_wrong_ones_then_the_oldest(
-    say: Say, real: Drill, record_event: Callable[..., None]
+    discuss: Discuss, real: Drill, record_event: Callable[..., None]
 ) -> None:
     record_event("pass pass pass", asked="How large are 3 MiB?")
-    assert order(real) == [(2, 1, None), (1, 1, None), (1, 2, None), (3, 1, None)]
+    assert follow_up_order(real) == [(2, 1, None), (1, 1, None), (1, 2, None), (3, 1, None)]
     follow(
         real,
         f"""
@@ -221,25 +221,25 @@ def test_follow_ups_without_an_answer_come_first_then_wrong_ones_then_the_oldest
         """,
     )
     asked = [(1, 2, None), (1, 1, "fail"), (2, 1, "pass"), (3, 1, "pass")]
-    assert order(real) == asked
-    assert order(real) == asked  # looking changes nothing
-    assert "2 of 3 key points: right" in say("y\nn\ny\n", "--part", "1", "--answer", "hm").out
+    assert follow_up_order(real) == asked
+    assert follow_up_order(real) == asked  # looking changes nothing
+    assert "2 of 3 key points: right" in discuss("y\nn\ny\n", "--part", "1", "--answer", "hm").out
     follow(real, f"discuss {ID} --answer 3 => 0 | Right.")
-    assert order(real) == [(2, 1, "pass"), (3, 1, "pass"), (1, 2, "pass"), (1, 1, "pass")]
-    said = say("", "--part", "1", "--answer", "hm", "--ticked", "1, 3").out  # nobody is asked
+    assert follow_up_order(real) == [(2, 1, "pass"), (3, 1, "pass"), (1, 2, "pass"), (1, 1, "pass")]
+    said = discuss("", "--part", "1", "--answer", "hm", "--ticked", "1, 3").out  # nobody is asked
     assert said.startswith("Our answer:\n")
     assert said.endswith("2 of 3 key points: right\n")
-    page = say("", "--all").out
+    page = discuss("", "--all").out
     assert page.index("1.1 right: What") < page.index("1.2 right: Why") < page.index("2.1 right:")
 
 
 def test_key_points_of_an_answer_can_be_ticked_line_by_line(
-    real: Drill, say: Say, record_event: Callable[..., None], home: Path
+    real: Drill, discuss: Discuss, record_event: Callable[..., None], home: Path
 ) -> None:
     record_event("pass pass pass", asked="Why do you add up in float64?")
     hidden = real("discuss", ID, "--json").data["follow_ups"][0]
     assert (hidden["kind"], hidden["answer"], hidden["verdict"]) == ("points", None, None)
-    said = say("", "--answer", "They grow")
+    said = discuss("", "--answer", "They grow")
     assert (
         said.out
         == f"""\
@@ -252,13 +252,13 @@ Which of these does yours say?
 Next: drill discuss {ID}
 """
     )
-    assert [verdict for verdict, _ in discussed(home)] == [None]
-    assert order(real)[0] == (1, 2, None)
+    assert [verdict for verdict, _ in recorded_answers(home)] == [None]
+    assert follow_up_order(real)[0] == (1, 2, None)
     data = real("discuss", ID, "--answer", "They grow", "--json").data
     assert (data["verdict"], data["answer"], data["idea"]) == (None, "Sums lose digits.", "")
     assert data["points"] == ["Sums grow.", "Digits are lost.", "It costs little."]
-    assert "1 of 3 key points: wrong" in say("y\nn\nn\n", "--answer", "They grow").out
-    assert [(verdict, one["ticked"]) for verdict, one in discussed(home)] == [
+    assert "1 of 3 key points: wrong" in discuss("y\nn\nn\n", "--answer", "They grow").out
+    assert [(verdict, one["ticked"]) for verdict, one in recorded_answers(home)] == [
         (None, None), (None, None), ("fail", 1),
     ]  # fmt: skip
 
@@ -273,24 +273,26 @@ def test_text_that_is_not_an_answer_is_refused_and_not_recorded(
     assert "that is no answer: expected a number from 1 to 3, found" in result.err
     assert "\x1b" not in result.err
     assert len(result.err) < 400
-    assert discussed(home) == []
+    assert recorded_answers(home) == []
 
 
 def test_an_empty_line_skips_one_follow_up_and_the_end_of_input_skips_the_others(
-    say: Say, record_event: Callable[..., None], home: Path
+    discuss: Discuss, record_event: Callable[..., None], home: Path
 ) -> None:
     record_event("pass pass pass")
-    result = say("\n\n")
+    result = discuss("\n\n")
     assert result.status == 0
     assert "\n0 right, 0 wrong, 4 left\n" in result.out
     assert "4 of 4" not in result.out
-    # The text of an answer is kept where nobody says what is in it.
-    assert "\n0 right, 0 wrong, 4 left\n" in say("\nwords\n\ny\n").out
-    assert [(verdict, detail["text"]) for verdict, detail in discussed(home)] == [(None, "words")]
+    # The text of an answer is recorded even if its key points are not ticked.
+    assert "\n0 right, 0 wrong, 4 left\n" in discuss("\nwords\n\ny\n").out
+    assert [(verdict, detail["text"]) for verdict, detail in recorded_answers(home)] == [
+        (None, "words")
+    ]
 
 
 def test_answers_before_an_interruption_are_kept(
-    say: Say, record_event: Callable[..., None], home: Path, monkeypatch: pytest.MonkeyPatch
+    discuss: Discuss, record_event: Callable[..., None], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record_event("pass pass pass")
     typed = iter(["3", "much", "and more", "", "y"])
@@ -301,21 +303,21 @@ def test_answers_before_an_interruption_are_kept(
         return found
 
     monkeypatch.setattr("builtins.input", line)
-    result = say("")
+    result = discuss("")
     assert result.status == 130
     assert result.err == "drill: 1 answer kept\ninterrupted\n"
-    verdicts = [(verdict, detail["text"]) for verdict, detail in discussed(home)]
+    verdicts = [(verdict, detail["text"]) for verdict, detail in recorded_answers(home)]
     assert verdicts == [("pass", "3"), (None, "much\nand more")]
 
 
 def test_long_and_odd_answers_are_recorded_up_to_the_limit(
-    say: Say, record_event: Callable[..., None], home: Path
+    discuss: Discuss, record_event: Callable[..., None], home: Path
 ) -> None:
     record_event("pass pass pass", asked="Why do you add up in float64?")
-    result = say("\x1b[2J\u202e" + "x" * 20_000 + "\n\ny\ny\nn\n")
+    result = discuss("\x1b[2J\u202e" + "x" * 20_000 + "\n\ny\ny\nn\n")
     assert result.status == 0
     assert "\x1b" not in result.out
-    assert len(str(discussed(home)[0][1]["text"])) == 10_000
+    assert len(str(recorded_answers(home)[0][1]["text"])) == 10_000
 
 
 def test_answers_through_a_pipe_may_hold_any_bytes(
@@ -342,7 +344,7 @@ def test_closed_input_counts_as_its_end(
 
 
 def test_answers_are_judged_even_if_they_cannot_be_recorded(
-    say: Say, record_event: Callable[..., None], home: Path, monkeypatch: pytest.MonkeyPatch
+    discuss: Discuss, record_event: Callable[..., None], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record_event("pass fail skipped")
 
@@ -350,21 +352,21 @@ def test_answers_are_judged_even_if_they_cannot_be_recorded(
         raise events.RecordsError("the disk is full")
 
     monkeypatch.setattr(Store, "write", full)
-    result = say("3\n")
+    result = discuss("3\n")
     assert "Right." in result.out
     assert (
         result.err
         == "drill: Your history cannot be written; this is not saved (the disk is full)\n"
     )
-    assert discussed(home) == []
+    assert recorded_answers(home) == []
 
 
 def test_a_question_without_follow_ups_says_so(
-    say: Say, record_event: Callable[..., None], bank: Path
+    discuss: Discuss, record_event: Callable[..., None], bank: Path
 ) -> None:
     bank.write_text(bank.read_text("utf-8").replace(SECOND.lstrip("\n"), ""), encoding="utf-8")
     record_event("pass pass pass")
-    say("", "--part", "2").refused(f"part 2 of {ID} has no follow-ups", "Next: drill next")
+    discuss("", "--part", "2").refused(f"part 2 of {ID} has no follow-ups", "Next: drill next")
 
 
 def test_a_pass_and_its_solution_lead_to_the_discussion(drill: Drill) -> None:

@@ -1,4 +1,4 @@
-"""`drill doctor` says what is there and what is missing, and fails only on what is needed."""
+"""`drill doctor` lists the state of the machine, and fails only if a grade cannot run."""
 
 from __future__ import annotations
 

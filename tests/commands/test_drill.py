@@ -1,4 +1,4 @@
-"""The way through a drill: what is laid down and never written over, hints, runs, the solution."""
+"""The commands of one drill: start, reset, hint, run and solution."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ TRAIN = "def train(seed):\n"
 
 
 @pytest.fixture
-def fit(real: Drill) -> Drill:
+def run_script(real: Drill) -> Drill:
     """Start the question that `bank new --form diagnose` writes; give what runs its script."""
     follow(
         real,
@@ -217,30 +217,30 @@ def fit(real: Drill) -> Drill:
     return lambda *words: real("--bank", "mine", "run", "my-fit", *words)
 
 
-def script(body: str) -> None:
+def write_script(body: str) -> None:
     """Let the script's run do something else."""
     text = FILE.read_text()
     head = text[: text.index(TRAIN)] if TRAIN in text else text
     FILE.write_text(f"{head}{TRAIN}    {body}\n")
 
 
-def test_a_run_shows_numbers_and_output_and_is_counted(fit: Drill, real: Drill) -> None:
-    first = fit()
+def test_a_run_shows_numbers_and_output_and_is_counted(run_script: Drill, real: Drill) -> None:
+    first = run_script()
     assert (first.status, first.err) == (0, "")
     head, *printed, left, last = first.out.splitlines()
     assert head.startswith("run 1 of 3, seed 0   loss 14.62 -> 6.4")
     assert printed == ["  loss at first 14.6", "  loss at last 6e+26"]
     assert (left, last) == ("2 left", "Next: drill run --bank mine   drill grade --bank mine")
-    script(r"print(*range(30), '\x1b[31mred', sep='\n'); return 2.5")
-    head, *printed, _, _ = fit("--seed", "7").out.splitlines()
+    write_script(r"print(*range(30), '\x1b[31mred', sep='\n'); return 2.5")
+    head, *printed, _, _ = run_script("--seed", "7").out.splitlines()
     assert head.startswith("run 2 of 3, seed 7   result 2.5   ")
     assert printed[0].startswith("  ... the last of ")
     assert (printed[1], printed[-1]) == ("  12", r"  \x1b[31mred")
-    script("return {'loss': [1, float('nan')], 'name': 'x'}")
-    data = fit("--json").data
+    write_script("return {'loss': [1, float('nan')], 'name': 'x'}")
+    data = run_script("--json").data
     assert (data["run"], data["used"], data["budget"], data["seed"]) == (3, 3, 3, 0)
     assert (data["numbers"], data["fault"]) == ({"loss": [1.0, "NaN"]}, "")
-    fit().refused("3 of 3 runs are used; you can still edit and grade")
+    run_script().refused("3 of 3 runs are used; you can still edit and grade")
     follow(real, "--bank mine reset my-fit => 0\n--bank mine run my-fit => 0 | run 1 of 3")
 
 
@@ -262,10 +262,10 @@ NOTHING, RUN = "no run, nothing is used", "run 1 of 3, seed 0"
     ],
 )
 def test_a_file_with_a_syntax_error_costs_no_run_and_loading_a_file_costs_one(
-    fit: Drill, text: str, phrase: str, left: int
+    run_script: Drill, text: str, phrase: str, left: int
 ) -> None:
     FILE.write_text(text)
-    result = fit()
+    result = run_script()
     assert result.status == 1
     assert " ".join(result.out.split()).startswith(phrase)
     assert f"{left} left" in result.out
@@ -279,20 +279,20 @@ def test_a_file_with_a_syntax_error_costs_no_run_and_loading_a_file_costs_one(
         ("while True: pass", "your script did not finish within 0.2 seconds"),
     ],
 )
-def test_a_run_that_does_not_finish_is_counted(fit: Drill, body: str, phrase: str) -> None:
+def test_a_run_that_does_not_finish_is_counted(run_script: Drill, body: str, phrase: str) -> None:
     spec = Path("mine/questions/my-fit.yaml")
     spec.write_text(spec.read_text().replace("seconds: 5", "seconds: 0.2"))
-    script(body)
-    result = fit()
+    write_script(body)
+    result = run_script()
     assert result.status == 1
     assert result.out.startswith(f"{RUN}   {phrase}")
     assert "2 left" in result.out
     assert ("submission.py:15  return 1 / (seed - seed)" in result.out) is ("/" in body)
 
 
-def test_a_run_shows_the_tail_of_endless_output(fit: Drill) -> None:
-    script("print('first'); [print('x' * 99) for _ in range(20_000)]; print('last')")
-    result = fit()
+def test_a_run_shows_the_tail_of_endless_output(run_script: Drill) -> None:
+    write_script("print('first'); [print('x' * 99) for _ in range(20_000)]; print('last')")
+    result = run_script()
     assert result.status == 0
     lines = result.out.splitlines()
     assert len(lines) == 23
@@ -300,14 +300,14 @@ def test_a_run_shows_the_tail_of_endless_output(fit: Drill) -> None:
     assert lines[20] == "  last"
 
 
-def test_a_run_that_is_stopped_counts(fit: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_is_stopped_counts(run_script: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*_: object, **named: Callable[[], None]) -> None:
         named["begin"]()
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
         patched.setattr(running, "run_experiment", stopped)
-        result = fit()
+        result = run_script()
     assert (result.status, result.out) == (130, "")
     assert result.err.startswith("drill: run 1 of 3 was stopped, and counts\n")
-    assert fit().out.startswith("run 2 of 3")
+    assert run_script().out.startswith("run 2 of 3")

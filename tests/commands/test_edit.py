@@ -1,4 +1,4 @@
-"""`drill edit` opens the file in the editor that a person has, and says what comes next."""
+"""`drill edit` opens the file in the person's editor, and suggests the next command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILE = Path("double-trouble", "submission.py")
 
 @pytest.fixture
 def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Give an editor, in a folder with a space, that writes what it was called with."""
+    """Return an editor, in a folder with a space, that records its arguments."""
     for name in ("VISUAL", "EDITOR"):
         monkeypatch.delenv(name, raising=False)
     program = tmp_path / "my editors" / "ed"
@@ -35,7 +35,7 @@ def test_edit_uses_the_first_named_editor(
     for name, command in (("EDITOR", editor), ("VISUAL", f"{editor} "), ("", f"{editor}")):
         if name:
             monkeypatch.setenv(name, command)
-        FILE.unlink()  # which is no reason not to edit
+        FILE.unlink()  # it can still be edited
         result = drill("edit", *([] if name else ["--editor", command]))
         assert (result.status, result.out, result.err) == (0, steps, "")
         assert FILE.read_text() == f"# -w {FILE.absolute()}"

@@ -27,13 +27,13 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 
 
 @pytest.fixture
-def ours(real: Drill, monkeypatch: pytest.MonkeyPatch) -> Drill:
+def own_bank(real: Drill, monkeypatch: pytest.MonkeyPatch) -> Drill:
     """Call the command line with our bank."""
     monkeypatch.setenv("DRILL_BANK", str(ROOT))
     return real
 
 
-def seed_in(text: str) -> int:
+def shown_seed(text: str) -> int:
     """The seed that a page says its numbers are of."""
     match = re.search(r"numbers\s+of\s+seed\s+(\d+)", text)
     assert match is not None, text
@@ -43,130 +43,136 @@ def seed_in(text: str) -> int:
     return number
 
 
-def test_start_draws_numbers_and_shows_their_seed(ours: Drill) -> None:
-    number = seed_in(ours("start", NAME).out)
-    assert seed_in((FOLDER / "QUESTION.md").read_text()) == number
+def test_start_draws_numbers_and_shows_their_seed(own_bank: Drill) -> None:
+    number = shown_seed(own_bank("start", NAME).out)
+    assert shown_seed((FOLDER / "QUESTION.md").read_text()) == number
     assert json.loads(MARKER.read_text())["seed"] == number
-    assert seed_in(ours("show", NAME).out) == number
-    assert ours("show", NAME, "--json").data["numbers"] == number
+    assert shown_seed(own_bank("show", NAME).out) == number
+    assert own_bank("show", NAME, "--json").data["numbers"] == number
     assert ANSWERS.read_bytes() == SETS[number].starter
     ANSWERS.write_bytes(RIGHT[number])
-    result = ours("grade", NAME, "--yes", "--json")
+    result = own_bank("grade", NAME, "--yes", "--json")
     assert (result.status, result.data["seed"] % 5) == (0, number)
-    assert seed_in(ours("show", NAME, "--seed", "9").out) == 4  # of which it says so
+    assert shown_seed(own_bank("show", NAME, "--seed", "9").out) == 4  # the page shows the seed
 
 
 def test_an_unrecorded_folder_is_graded_with_its_own_numbers(
-    ours: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_bank: Drill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours("start", NAME, "--seed", "7")
+    own_bank("start", NAME, "--seed", "7")
     ANSWERS.write_bytes(RIGHT[2])
     other = tmp_path / "handed"
     shutil.copytree(FOLDER, other / NAME)
     monkeypatch.setenv("DRILL_HOME", str(tmp_path / "another"))
     monkeypatch.chdir(other)
-    ours("grade", NAME, "--yes").refused("expected your own first prediction of three-rows")
-    ours("solution", NAME, "--give-up")
-    assert ours("grade", NAME, "--yes").out.startswith("PASS")
+    own_bank("grade", NAME, "--yes").refused("expected your own first prediction of three-rows")
+    own_bank("solution", NAME, "--give-up")
+    assert own_bank("grade", NAME, "--yes").out.startswith("PASS")
     # A file in a folder has that folder's numbers, wherever one is.
     monkeypatch.chdir(tmp_path)
     file = str(Path("handed", NAME, "answers.txt"))
-    assert ours("grade", NAME, "--file", file, "--yes").out.startswith("PASS")
-    assert ours("grade", NAME, "--file", file, "--yes", "--seed", "2").out.startswith("PASS")
+    assert own_bank("grade", NAME, "--file", file, "--yes").out.startswith("PASS")
+    assert own_bank("grade", NAME, "--file", file, "--yes", "--seed", "2").out.startswith("PASS")
     text = "the numbers here are those of seed 2, not those of 3"
-    ours("grade", NAME, "--file", file, "--seed", "3").refused(text, "drill show three-rows --seed")
+    own_bank("grade", NAME, "--file", file, "--seed", "3").refused(
+        text, "drill show three-rows --seed"
+    )
 
 
-def test_a_file_outside_of_a_drill_has_the_numbers_of_the_seed(ours: Drill) -> None:
-    ours("solution", NAME, "--give-up")
+def test_a_file_outside_of_a_drill_has_the_numbers_of_the_seed(own_bank: Drill) -> None:
+    own_bank("solution", NAME, "--give-up")
     for number, right in enumerate(RIGHT):
         Path("mine.txt").write_bytes(right)
         for seed, status in ((number, 0), (number + 50, 0), (number + 1, 1)):
-            result = ours("grade", NAME, "--file", "mine.txt", "--yes", "--seed", str(seed))
+            result = own_bank("grade", NAME, "--file", "mine.txt", "--yes", "--seed", str(seed))
             assert result.status == status
     Path("mine.txt").write_bytes(RIGHT[0])
-    assert ours("grade", NAME, "--file", "mine.txt", "--yes").status == 0  # as drill show has it
-    assert seed_in(ours("show", NAME).out) == 0
-    # Where a folder is, it has those that drill show has then.
-    ours("start", NAME, "--seed", "1")
+    assert (
+        own_bank("grade", NAME, "--file", "mine.txt", "--yes").status == 0
+    )  # as drill show has it
+    assert shown_seed(own_bank("show", NAME).out) == 0
+    # If there is a folder, `drill show` has the numbers of that folder.
+    own_bank("start", NAME, "--seed", "1")
     Path("mine.txt").write_bytes(RIGHT[1])
-    result = ours("grade", NAME, "--file", "mine.txt", "--yes")
-    assert (result.status, seed_in(ours("show", NAME).out)) == (0, 1)
+    result = own_bank("grade", NAME, "--file", "mine.txt", "--yes")
+    assert (result.status, shown_seed(own_bank("show", NAME).out)) == (0, 1)
 
 
-def test_each_sitting_has_other_numbers(ours: Drill) -> None:
-    number, seeds = seed_in(ours("start", NAME).out), list[int]()
+def test_each_sitting_has_other_numbers(own_bank: Drill) -> None:
+    number, seeds = shown_seed(own_bank("start", NAME).out), list[int]()
     for _ in range(8):
         ANSWERS.write_bytes(RIGHT[number])
-        assert ours("grade", NAME, "--yes").status == 0
-        again = ours("start", NAME, "--again")
-        before, number = number, seed_in(again.out)
+        assert own_bank("grade", NAME, "--yes").status == 0
+        again = own_bank("start", NAME, "--again")
+        before, number = number, shown_seed(again.out)
         assert number != before
-        assert seed_in((FOLDER / "QUESTION.md").read_text()) == number
+        assert shown_seed((FOLDER / "QUESTION.md").read_text()) == number
         assert ANSWERS.read_bytes() == SETS[number].starter
         seeds.append(number)
     assert len({*seeds}) > 1
     names = sorted(path.name for path in FOLDER.glob("QUESTION*"))
-    assert names == ["QUESTION.md"]  # those of before were ours: none is kept
-    ANSWERS.write_bytes(RIGHT[before])  # what was right is so no more
-    assert ours("grade", NAME, "--yes").status == 1
+    assert names == ["QUESTION.md"]  # the old files were written by drill: no copy is kept
+    ANSWERS.write_bytes(RIGHT[before])  # right with the numbers before
+    assert own_bank("grade", NAME, "--yes").status == 1
     shutil.rmtree(FOLDER)  # and the records know the last numbers without it
-    assert seed_in(ours("start", NAME, "--again").out) != number
+    assert shown_seed(own_bank("start", NAME, "--again").out) != number
 
 
-def test_a_seed_may_be_chosen_and_a_folder_keeps_its_own(ours: Drill) -> None:
-    assert seed_in(ours("start", NAME, "--seed", "13").out) == 3
-    assert seed_in(ours("start", NAME).out) == 3
-    assert seed_in(ours("start", NAME, "--seed", "8").out) == 3
-    ours("start", NAME, "--seed", "2").refused(
+def test_a_seed_may_be_chosen_and_a_folder_keeps_its_own(own_bank: Drill) -> None:
+    assert shown_seed(own_bank("start", NAME, "--seed", "13").out) == 3
+    assert shown_seed(own_bank("start", NAME).out) == 3
+    assert shown_seed(own_bank("start", NAME, "--seed", "8").out) == 3
+    own_bank("start", NAME, "--seed", "2").refused(
         "the numbers here are those of seed 3, not those of 2"
     )
     ANSWERS.write_bytes(RIGHT[3])
-    ours("grade", NAME, "--seed", "4", "--yes").refused("those of seed 3, not those of 4")
-    assert ours("grade", NAME, "--seed", "8", "--yes").status == 0
-    assert seed_in(ours("start", NAME, "--again", "--seed", "6").out) == 1
+    own_bank("grade", NAME, "--seed", "4", "--yes").refused("those of seed 3, not those of 4")
+    assert own_bank("grade", NAME, "--seed", "8", "--yes").status == 0
+    assert shown_seed(own_bank("start", NAME, "--again", "--seed", "6").out) == 1
 
 
-def test_other_pages_have_the_numbers_of_the_folder(ours: Drill) -> None:
-    ours("start", NAME, "--seed", "3")
-    assert "p is 1, 4 and 3 over 8" in ours("hint", NAME, "--number", "3").out
+def test_other_pages_have_the_numbers_of_the_folder(own_bank: Drill) -> None:
+    own_bank("start", NAME, "--seed", "3")
+    assert "p is 1, 4 and 3 over 8" in own_bank("hint", NAME, "--number", "3").out
     ANSWERS.write_text("grad[0] = 1\ngrad[1] = 1\ngrad[2] = 1\n")
-    ours("grade", NAME, "--yes")
-    assert "(0.5 - 1) / 2" in ours("solution", NAME).out
-    guide = ours("show", NAME, "--interviewer")
+    own_bank("grade", NAME, "--yes")
+    assert "(0.5 - 1) / 2" in own_bank("solution", NAME).out
+    guide = own_bank("show", NAME, "--interviewer")
     assert "1, 4 and 3" in guide.out
-    guide = ours("show", NAME, "--interviewer", "--seed", "4")
+    guide = own_bank("show", NAME, "--interviewer", "--seed", "4")
     assert "1, 14 and 5" in guide.out
     assert "for the interviewer, 4 min, numbers of seed 4" in " ".join(guide.out.split())
-    page = ours("solution", NAME, "--seed", "4", "--give-up", "--full").out
+    page = own_bank("solution", NAME, "--seed", "4", "--give-up", "--full").out
     assert repaired_starter(SETS[4]).decode().splitlines()[-1] in page
     other = "four-averages"
-    ours("start", other, "--seed", "1")
+    own_bank("start", other, "--seed", "1")
     Path(other, "answers.txt").write_bytes(repaired_starter(load_question([ROOT], other, 1)))
-    ours("grade", other, "--yes")
-    assert "add up to 15" in ours("discuss", other, "--json").out
+    own_bank("grade", other, "--yes")
+    assert "add up to 15" in own_bank("discuss", other, "--json").out
 
 
-def test_a_pack_has_the_numbers_of_its_seed(ours: Drill) -> None:
+def test_a_pack_has_the_numbers_of_its_seed(own_bank: Drill) -> None:
     for seed, number in ((None, 0), ("20261123", 3)):
         option = () if seed is None else ("--seed", seed)
-        result = ours("pack", NAME, "--out", f"out{seed}", *option)
+        result = own_bank("pack", NAME, "--out", f"out{seed}", *option)
         assert f"--file FILE{' --seed 20261123' * bool(seed)}" in result.out
-        assert seed_in(Path(f"out{seed}", NAME, "README.md").read_text()) == number
+        assert shown_seed(Path(f"out{seed}", NAME, "README.md").read_text()) == number
 
 
 def test_a_class_has_the_numbers_of_its_seed(tmp_path: Path) -> None:
     handed = {f"s{n}/{NAME}.txt": right for n, right in enumerate(RIGHT)}
     tree(tmp_path / "in", handed)
 
-    def passed(**options: object) -> list[str]:
+    def passing_students(**options: object) -> list[str]:
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
         verdicts = graded(tmp_path, ROOT, questions=(NAME,), **options)
         return sorted(x.entry.hand_in.student for x in verdicts if x.entry.verdict == "pass")
 
-    assert passed(seed=7) == ["s2"]
-    assert passed(seed=9) == ["s4"]  # in the same processes, which have a session open
-    assert passed(seed=None) == ["s0"]  # one that nobody chose draws what pack and show have
+    assert passing_students(seed=7) == ["s2"]
+    assert passing_students(seed=9) == ["s4"]  # in the same processes, which have a session open
+    assert passing_students(seed=None) == [
+        "s0"
+    ]  # one that nobody chose draws what pack and show have
     file = tmp_path / "class.yaml"
     lines = f"format: 1\nseed: per student\nisolation: process\nquestions: [{NAME}]\n"
     file.write_text(lines)
@@ -192,21 +198,21 @@ def test_a_fresh_seed_draws_the_numbers_of_its_question() -> None:
 def test_a_notebook_has_the_numbers_that_it_was_opened_with() -> None:
     for number in (1, 3):
         with open_question(NAME, ROOT, seed=number + 5) as question:
-            assert seed_in(repr(question)) == number
+            assert shown_seed(repr(question)) == number
             assert question.grade(RIGHT[number]).verdict == "pass"
             assert question.grade(RIGHT[number], seed=number).verdict == "pass"
             with pytest.raises(UsageError, match=f"those of seed {number}, not those of 10"):
                 question.grade(RIGHT[number], seed=10)
     with open_question(NAME, ROOT) as question:
-        assert seed_in(repr(question)) == 0
+        assert shown_seed(repr(question)) == 0
 
 
-def test_the_answers_as_read_are_shown_before_the_grade_that_counts(ours: Drill) -> None:
-    ours("start", NAME, "--seed", "0")
+def test_the_answers_as_read_are_shown_before_the_grade_that_counts(own_bank: Drill) -> None:
+    own_bank("start", NAME, "--seed", "0")
     ANSWERS.write_text("grad[0] = 1/20 # a\ngrad[1] = -7 / 20\ngrad[2] = 0.3\n")
-    ours("grade", NAME).refused(
+    own_bank("grade", NAME).refused(
         "the first grade of a prediction is the one that counts",
         "read: grad[0] = 1/20 # a   read as 0.05; grad[1] = -7 / 20   read as -0.35; grad[2] = 0.3",
         "Next: drill grade --yes",
     )
-    assert ours("grade", NAME, "--yes").status == 0
+    assert own_bank("grade", NAME, "--yes").status == 0

@@ -1,4 +1,4 @@
-"""`drill grade` finds the drill, refuses what is no file, records, ends with the right status."""
+"""`drill grade` finds the drill, refuses other things than files, records, and sets the status."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SUBMISSION = Path("double-trouble/submission.py")
 
 
 def attempts(drill: Drill) -> list[dict[str, object]]:
-    """What is on record."""
+    """Return the recorded attempts."""
     return list(drill("history", "--json").data["attempts"])
 
 
@@ -182,7 +182,7 @@ def easy_bank(folder: Path, question: str = ID) -> Path:
     return folder
 
 
-def mark(folder: Path, bank: Path | str, question: str = ID) -> None:
+def write_marker(folder: Path, bank: Path | str, question: str = ID) -> None:
     """Write a marker, as anybody can."""
     folder.mkdir(parents=True, exist_ok=True)
     content = {"format": 1, "question": question, "bank": str(bank), "started_at": LAST}
@@ -190,18 +190,18 @@ def mark(folder: Path, bank: Path | str, question: str = ID) -> None:
 
 
 @pytest.fixture
-def mal(home: Path) -> Path:
+def strangers_folder(home: Path) -> Path:
     """Give a folder with an easy question, its answer, and a marker that names a copy of it."""
     folder = Path("mal").absolute()
     shutil.copytree(easy_bank(folder / "bank"), folder / "b")
     (folder / "submission.py").write_text(EASY)
-    mark(folder, "mal/b")
+    write_marker(folder, "mal/b")
     assert not home.exists()
     return folder
 
 
-def judged_by_the_real_question(result: Ended) -> bool:
-    """Whether the question was that of the program, which the easy answer does not pass."""
+def was_judged_by_real_question(result: Ended) -> bool:
+    """Return True if the built-in question judged the file, which does not pass it."""
     assert result.status == 1, result
     assert result.data["verdict"] == "error"
     assert "maxpool2d_forward" in result.data["message"]
@@ -209,33 +209,33 @@ def judged_by_the_real_question(result: Ended) -> bool:
 
 
 def test_a_marker_next_to_a_file_or_in_a_subfolder_cannot_choose_a_bank(
-    real: Drill, mal: Path
+    real: Drill, strangers_folder: Path
 ) -> None:
-    assert mal.exists()
+    assert strangers_folder.exists()
     file = ("--file", "mal/submission.py")
     first: list[tuple[str, ...]] = [(ID, *file), (), (ID,)]
     for words in first:
-        assert judged_by_the_real_question(real("grade", *words, "--json"))
+        assert was_judged_by_real_question(real("grade", *words, "--json"))
     real("start", ID)  # records that hold another start change nothing
     for words in [(ID, *file), file, ("mal/submission.py",), ("mal/",)]:
-        assert judged_by_the_real_question(real("grade", *words, "--json"))
+        assert was_judged_by_real_question(real("grade", *words, "--json"))
 
 
 @pytest.mark.parametrize("where", ["mal", "mal/deeper"])
 def test_the_marker_of_the_current_folder_or_one_above_cannot_choose_a_bank(
-    real: Drill, mal: Path, monkeypatch: pytest.MonkeyPatch, where: str
+    real: Drill, strangers_folder: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    (mal / "deeper").mkdir()
+    (strangers_folder / "deeper").mkdir()
     monkeypatch.chdir(where)
-    for bank in ("mal/b", "b", mal / "bank"):
-        mark(mal, bank)
-        assert judged_by_the_real_question(real("grade", "--json"))
+    for bank in ("mal/b", "b", strangers_folder / "bank"):
+        write_marker(strangers_folder, bank)
+        assert was_judged_by_real_question(real("grade", "--json"))
         assert real("show", ID, "--json").data["bank"] == str(ROOT)
         assert "def scaled" not in real("solution", ID, "--give-up").out
 
 
 def test_a_recorded_start_counts_for_its_folder_question_and_bank_alone(
-    real: Drill, mal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    real: Drill, strangers_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = easy_bank(tmp_path / "other")
     assert real("--bank", str(other), "start", ID, "--dir", "mine").status == 0
@@ -243,12 +243,12 @@ def test_a_recorded_start_counts_for_its_folder_question_and_bank_alone(
     own.write_text(EASY)
     graded = real("grade", str(own), "--json").data
     assert (graded["verdict"], graded["bank"]) == ("pass", str(other))
-    mark(own.parent, mal / "bank")  # the bank differs
-    assert judged_by_the_real_question(real("grade", str(own), "--json"))
+    write_marker(own.parent, strangers_folder / "bank")  # the bank differs
+    assert was_judged_by_real_question(real("grade", str(own), "--json"))
     shutil.copytree(own.parent, "copy")  # the folder differs
-    mark(Path("copy"), other)
+    write_marker(Path("copy"), other)
     monkeypatch.chdir("copy")
-    assert judged_by_the_real_question(real("grade", "--json"))
+    assert was_judged_by_real_question(real("grade", "--json"))
 
 
 def test_a_bank_of_a_recorded_start_is_used_without_being_named(
@@ -265,19 +265,19 @@ def test_a_bank_of_a_recorded_start_is_used_without_being_named(
 
 
 def test_without_records_a_marker_names_a_question_of_the_banks_in_use(
-    real: Drill, mal: Path, monkeypatch: pytest.MonkeyPatch
+    real: Drill, strangers_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DRILL_HOME", "/proc/nowhere")
-    assert judged_by_the_real_question(real("grade", "--json"))
-    (mal / "submission.py").write_text(RIGHT)
+    assert was_judged_by_real_question(real("grade", "--json"))
+    (strangers_folder / "submission.py").write_text(RIGHT)
     assert real("grade", "--json").data["verdict"] == "pass"
-    mark(mal, "mal/b", question="scaled-copy")
+    write_marker(strangers_folder, "mal/b", question="scaled-copy")
     assert real("grade", "--json").status == 2
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to give a file away")
-def test_grade_ignores_a_marker_of_another_user(real: Drill, mal: Path) -> None:
-    os.chown(mal / ".drill", 65534, 65534)
+def test_grade_ignores_a_marker_of_another_user(real: Drill, strangers_folder: Path) -> None:
+    os.chown(strangers_folder / ".drill", 65534, 65534)
     real("grade").refused("no drill is here")
 
 
@@ -308,7 +308,7 @@ def test_no_content_of_a_marker_causes_an_internal_error(
 
 
 def test_a_marker_that_is_not_a_regular_file_is_ignored(real: Drill) -> None:
-    mark(Path("aside/deeper"), ROOT)
+    write_marker(Path("aside/deeper"), ROOT)
     for name in ("pipe", "link"):
         Path(name).mkdir()
     os.mkfifo("pipe/.drill")
@@ -339,7 +339,7 @@ IN_A_DRILL = ["mp/", "mp", "./mp", "mp/submission.py", "mp/deeper/third.py", "mp
 
 @pytest.mark.parametrize("path", IN_A_DRILL)
 def test_a_path_names_the_drill_of_its_folder(real: Drill, path: str) -> None:
-    mark(Path("mp"), "somewhere")
+    write_marker(Path("mp"), "somewhere")
     Path("mp/deeper").mkdir()
     for name in ("submission", "deeper/third"):
         Path(f"mp/{name}.py").write_text(RIGHT)
@@ -394,7 +394,7 @@ def test_notes_in_the_question_are_kept(parts: Drill, tmp_path: Path) -> None:
     (FOLDER / "QUESTION.md").unlink()
     (FOLDER / "QUESTION.md").symlink_to(tmp_path / "elsewhere")
     write(WHOLE_MEAN)
-    result = parts("grade")  # which nothing of that stops
+    result = parts("grade")  # the notes do not stop the grade
     assert ("part 2 of 3" in result.out, "QUESTION.md stays as it was" in result.err) == (
         True,
         True,
@@ -426,7 +426,7 @@ def test_hints_and_the_question_are_shown_up_to_the_current_part(parts: Drill) -
     fresh = parts("start", PARTS, "--dir", "again").out  # the page goes with the starter
     assert ("part 1 of 3" in fresh, "sends nothing" in fresh) == (True, False)
     question_text = (Path("again") / PARTS / "QUESTION.md").read_text(encoding="utf-8")
-    assert question_text.count("\n## Part ") == 2  # and the file has what is asked so far
+    assert question_text.count("\n## Part ") == 2  # the file has the parts asked so far
     again = parts("start", PARTS, "--dir", "again").out  # a version that is one's own
     assert ("part 2 of 3" in again, "sends nothing at all" in again) == (True, True)
 
@@ -437,9 +437,9 @@ def test_a_grade_that_is_not_a_try_judges_all_parts(
     Path("other.py").write_text(MEAN, encoding="utf-8")
     result = parts("grade", PARTS, "--file", "other.py")
     assert ("m is NaN, expected 0" in result.out, "drill case" in result.out) == (True, False)
-    assert question().count("\n## Part ") == 1  # of which alone cases are known
+    assert question().count("\n## Part ") == 1  # only its cases are known
     write(MEAN)
-    monkeypatch.setenv("DRILL_HOME", "/proc/nowhere")  # without records nothing is held back
+    monkeypatch.setenv("DRILL_HOME", "/proc/nowhere")  # without records every part is judged
     assert "m is NaN, expected 0" in parts("grade", f"./{PARTS}").out
 
 
@@ -491,7 +491,7 @@ def test_the_first_prediction_counts(real: Drill, monkeypatch: pytest.MonkeyPatc
     assert (status, "try 1" in page.splitlines()[0]) == (1, True)
     assert real(*here, "grade", "seven-windows", "--file", "wrong.txt").status == 1
     assert "Idea: overwrite. It gives exactly your numbers in the failing case." in page
-    assert "8.000" in page  # after a prediction what is right is shown
+    assert "8.000" in page  # after a prediction the right numbers are shown
     assert page.endswith(f"\nNext: drill start maxpool-routing --bank {ROOT}\n")
     said = "seven-windows has no case to run as a script: your answers are text"
     real(*here, "case", "seven", "seven-windows").refused(said)

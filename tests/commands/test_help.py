@@ -1,4 +1,4 @@
-"""`drill help` knows every topic and every command, and what it says is what there is."""
+"""`drill help` explains every topic and every command, and is complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`drill history` lists every version, and `restore` brings one back over nothing of yours."""
+"""`drill history` lists every version, and `restore` brings one back without losing a file."""
 
 from __future__ import annotations
 

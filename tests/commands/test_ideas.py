@@ -1,4 +1,4 @@
-"""Equal answers of a class become a misconception of the question, or nothing changes."""
+"""Equal answers of a class become an idea of the question, or nothing changes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CLASS = {"wilhelmina": SUMMED, "bartholomew": LOOPED, "constanze": HALVED}
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a bank, a class, and what came of grading it."""
+    """Return a folder with a bank, a class, and the results of grading it."""
     root = tmp_path_factory.mktemp("class")
     shutil.copytree(MINI, root / "bank")
     reference = (root / "bank/drills/deviations/reference.py").read_text()
@@ -60,7 +60,7 @@ def context(root: Path) -> Context:
 
 @pytest.fixture
 def here(graded: Path, tmp_path: Path) -> Context:
-    """The same with a bank of its own, which may change."""
+    """Return the same surroundings with a copy of the bank, which may change."""
     shutil.copytree(graded / "bank", tmp_path / "bank")
     return context(tmp_path)
 
@@ -71,13 +71,13 @@ def digests(root: Path) -> dict[str, str]:
     return {student: report.outputs if report else "" for student, report in reports.items()}
 
 
-def files(root: Path) -> dict[str, bytes]:
+def content_of(root: Path) -> dict[str, bytes]:
     paths = sorted(path for path in root.rglob("*") if path.is_file())
     return {str(path.relative_to(root)): path.read_bytes() for path in paths}
 
 
-def made(graded: Path, here: Context, student: str, name: str) -> NewIdea:
-    """Keep what a student answered as an idea."""
+def create_from_answer(graded: Path, here: Context, student: str, name: str) -> NewIdea:
+    """Create an idea from the answer of a student."""
     return create_idea(here, "deviations", graded / "out", digests(graded)[student], name)
 
 
@@ -87,7 +87,7 @@ def test_the_shortest_of_equal_answers_becomes_an_idea_and_nothing_else_changes(
     digest_of = digests(graded)
     assert digest_of["wilhelmina"] == digest_of["bartholomew"] != digest_of["constanze"]
     before = bank.load_question([here.current_folder() / "bank"], "deviations")
-    idea = made(graded, here, "bartholomew", "sum-of-squares")
+    idea = create_from_answer(graded, here, "bartholomew", "sum-of-squares")
     assert (idea.answers, idea.checks, idea.known) == (2, ("total",), ())
     assert idea.text == "def spread(x):\n    return float((_centred(x) ** 2).sum())\n"
     assert idea.file == here.current_folder() / "bank/drills/deviations/ideas.py"
@@ -99,42 +99,42 @@ def test_the_shortest_of_equal_answers_becomes_an_idea_and_nothing_else_changes(
     assert text.splitlines()[idea.line - 1].startswith('"""TODO')
     assert text.startswith(old)
     bank_text = "".join(
-        content.decode() for content in files(here.current_folder() / "bank").values()
+        content.decode() for content in content_of(here.current_folder() / "bank").values()
     )
     assert not [name for name in CLASS if name in bank_text.casefold()]
     # Another idea of the same class can still be taken in: its question is another one by now.
-    assert made(graded, here, "constanze", "half-the-spread").answers == 1
+    assert create_from_answer(graded, here, "constanze", "half-the-spread").answers == 1
 
 
 @pytest.mark.parametrize("name", ["Sum", "../escape", "forgot-weight", "starter"])
 def test_an_invalid_or_taken_name_of_an_idea_is_refused(
     name: str, graded: Path, here: Context
 ) -> None:
-    before = files(here.current_folder())
+    before = content_of(here.current_folder())
     with pytest.raises(UsageError, match="lower-case words joined by hyphens"):
-        made(graded, here, "constanze", name)
-    assert files(here.current_folder()) == before
+        create_from_answer(graded, here, "constanze", name)
+    assert content_of(here.current_folder()) == before
 
 
 def test_an_idea_that_cannot_be_loaded_is_removed_again(
     graded: Path, here: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = files(here.current_folder())
+    before = content_of(here.current_folder())
     with monkeypatch.context() as patch:
         patch.setattr(
             "grader.commands.bank_ideas._stopping_checks", lambda _: ("nothing-like-this",)
         )
         with pytest.raises(BankError, match="nothing-like-this"):
-            made(graded, here, "constanze", "half")
-    assert files(here.current_folder()) == before
+            create_from_answer(graded, here, "constanze", "half")
+    assert content_of(here.current_folder()) == before
 
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("grader.audit.audit.audit_questions", stop)
     with pytest.raises(KeyboardInterrupt):
-        made(graded, here, "constanze", "half")
-    assert files(here.current_folder()) == before
+        create_from_answer(graded, here, "constanze", "half")
+    assert content_of(here.current_folder()) == before
 
 
 def test_a_group_that_matches_none_or_several_is_refused(graded: Path, here: Context) -> None:
@@ -153,7 +153,7 @@ def test_a_program_with_a_students_name_is_not_written_into_the_bank(
     plan = ClassPlan(tmp_path / "in", ("deviations",), tmp_path / "out", 3, level="process", jobs=1)
     list(grade_class(here, plan))
     with pytest.raises(UsageError, match="the name of a student"):
-        made(tmp_path, here, "constanze", "half")
+        create_from_answer(tmp_path, here, "constanze", "half")
 
 
 def test_new_idea_shows_the_program_and_warns_that_a_stranger_wrote_it(

@@ -85,11 +85,11 @@ def write(text: str, question: str = ONE) -> None:
     Path(question, "submission.py").write_text(text)
 
 
-def flat(result: Ended) -> str:
+def one_line(result: Ended) -> str:
     return " ".join(f"{result.out} {result.err}".split())
 
 
-def whole(drill: Drill, clock: Clock) -> None:
+def hold_interview(drill: Drill, clock: Clock) -> None:
     """Go through an interview of 45 minutes: one question passes, one does not."""
     drill("interview", ONE, TWO)
     for minutes, text in (
@@ -119,9 +119,9 @@ def whole(drill: Drill, clock: Clock) -> None:
 def test_an_interview_of_45_minutes_and_its_debrief(
     drill: Drill, clock: Clock, golden: Compare
 ) -> None:
-    whole(drill, clock)
+    hold_interview(drill, clock)
     write(ALL, TWO)
-    late = drill("grade", TWO).out  # what comes after the end is practice
+    late = drill("grade", TWO).out  # a grade after the end is practice
     assert "The interview is over, and its debrief is there." in late
     assert "Next: drill interview" in late
     page = drill("interview").out
@@ -146,7 +146,7 @@ def test_ideas_are_kept_for_the_debrief(drill: Drill, clock: Clock) -> None:
     drill("interview", ONE)
     write(SUM)
     for words in (("grade",), ("grade", "--full"), ("grade", "--json"), ("next",), ("history",)):
-        page = flat(drill(*words, *[ONE] * (words[0] == "grade")))
+        page = one_line(drill(*words, *[ONE] * (words[0] == "grade")))
         assert "You give the sum" not in page, words
         assert "sums" not in page, words
     assert "45 of 45 minutes left" in drill("grade", ONE).out
@@ -156,8 +156,8 @@ def test_ideas_are_kept_for_the_debrief(drill: Drill, clock: Clock) -> None:
     assert "You give the sum" in drill("grade", ONE).out
 
 
-def said_in_blind(drill: Drill, text: str) -> dict[tuple[str, ...], str]:
-    """What every command that knows of a verdict says in a blind interview of a file."""
+def blind_outputs(drill: Drill, text: str) -> dict[tuple[str, ...], str]:
+    """Return the output of every command that could show a verdict in a blind interview."""
     drill("interview", ONE, "--blind")
     write(text)
     drill("grade", ONE)
@@ -182,10 +182,10 @@ def test_a_blind_interview_shows_the_same_for_a_right_and_a_wrong_file(
 ) -> None:
     outputs: list[dict[tuple[str, ...], str]] = []
     for text in (ALL, MEAN + "# " + "x" * (len(ALL) - len(MEAN) - 3) + "\n"):
-        monkeypatch.setattr("os.urandom", lambda n: b"1" * n)  # so that seeds are the same
+        monkeypatch.setattr("os.urandom", lambda n: b"1" * n)  # all seeds are the same
         monkeypatch.setenv("DRILL_HOME", str(tmp_path / f"home{len(outputs)}"))
         shutil.rmtree(ONE, ignore_errors=True)
-        outputs.append(said_in_blind(drill, text))
+        outputs.append(blind_outputs(drill, text))
     right, wrong = outputs
     for words, text in right.items():
         mine, other = (
@@ -205,13 +205,13 @@ def test_commands_without_an_id_are_about_the_question_that_is_asked(
 ) -> None:
     drill("start", TWO)
     drill("interview", ONE)
-    assert ONE in flat(drill("hint", "--json"))
+    assert ONE in one_line(drill("hint", "--json"))
     write(ALL)
     drill("grade")
     drill("interview", "end")
     drill("hint").refused("2 drills are in this folder")
     drill("start", ONE, "--again")
-    assert "To review: now, as it is begun again." in flat(drill("interview", "debrief"))
+    assert "To review: now, as it is begun again." in one_line(drill("interview", "debrief"))
     assert clock()
 
 
@@ -223,15 +223,15 @@ def test_in_a_blind_interview_the_candidate_asks_for_the_next_part(
     write(ALL)
     assert drill("grade", ONE).status == 0
     write("def mean(x)\n")
-    assert "received. The file is not valid Python at line 1" in flat(drill("grade", ONE))
+    assert "received. The file is not valid Python at line 1" in one_line(drill("grade", ONE))
     clock.pass_(1)
-    assert "One worker now sends nothing" in flat(drill("interview", "next"))
+    assert "One worker now sends nothing" in one_line(drill("interview", "next"))
     assert "hint 1 of 1 of part 2" in drill("hint", ONE).out
     clock.pass_(2)
-    assert "Add how far the entries" in flat(drill("interview", "next"))
+    assert "Add how far the entries" in one_line(drill("interview", "next"))
     assert "Add how far" in Path(ONE, "QUESTION.md").read_text()
     clock.pass_(2)
-    assert "Question 2 of 2" in flat(drill("interview", "next"))
+    assert "Question 2 of 2" in one_line(drill("interview", "next"))
     clock.pass_(1)
     drill("interview", "end")
     question = drill("interview", "debrief", "--json").data["questions"][0]
@@ -249,7 +249,7 @@ def test_the_next_command_continues_an_interview_that_was_stopped(
     shutil.rmtree(ONE)  # the machine lost it
     drill("interview").refused("has no folder here")
     drill("start", ONE)
-    assert "35 of 45 minutes left" in flat(drill("interview"))
+    assert "35 of 45 minutes left" in one_line(drill("interview"))
     write(ALL)
     drill("grade", ONE)
     # A kill between the folder of the second question and the moment it was asked.
@@ -257,8 +257,8 @@ def test_the_next_command_continues_an_interview_that_was_stopped(
         count = "SELECT count(*) FROM events WHERE what = 'asked'"
         assert db.execute(count).fetchone() == (1,)
     drill("start", TWO)
-    assert "Question 2 of 2" in flat(drill("interview"))
-    assert "Question 2 of 2" in flat(drill("interview"))
+    assert "Question 2 of 2" in one_line(drill("interview"))
+    assert "Question 2 of 2" in one_line(drill("interview"))
     with closing(sqlite3.connect(home / "drill.sqlite3")) as db:
         assert db.execute(count).fetchone() == (2,)
 
@@ -292,7 +292,7 @@ def test_an_interview_chooses_questions_by_track_role_level_and_time(
     assert sorted(chosen("--minutes", "18")) == [ONE, TWO]
     write(ALL)
     drill("grade", ONE)
-    assert chosen("--minutes", "5") == [ONE]  # of which a part fits
+    assert chosen("--minutes", "5") == [ONE]  # one part of it fits
     drill("interview", "--minutes", "4").refused("greater than or equal to 5")
     for option in ("track", "role", "level"):
         drill("interview", f"--{option}", "nothing").refused("there is no such")
@@ -349,13 +349,13 @@ def test_after_the_last_question_another_that_fits_is_offered(
     clock.pass_(20)
     write(ALL)
     drill("grade", ONE)
-    offer = flat(drill(*ours))
+    offer = one_line(drill(*ours))
     assert "That was the last question; 25 of 45 minutes left." in offer
     assert f"You can go on to {TWO} (9 minutes), or end it: drill interview end" in offer
     assert f"Next: drill interview next --bank {bank}" in offer
-    assert "Question 2 of 2" in flat(drill(*ours, "next"))
+    assert "Question 2 of 2" in one_line(drill(*ours, "next"))
     clock.pass_(5)
-    assert "Question 2 of 2" in flat(drill("interview"))
+    assert "Question 2 of 2" in one_line(drill("interview"))
     end = drill(*ours, "next").out
     assert "Next: drill interview end" in end
     assert "You can" not in end
@@ -424,7 +424,7 @@ def test_grades_of_other_questions_are_as_without_an_interview(
     for words in commands:
         page = drill(*words)
         assert "You give the sum" in page.out, words
-        assert "minutes left" not in flat(page), words
+        assert "minutes left" not in one_line(page), words
     assert drill("case", "few", TWO).status == 0
     first, second = drill("history", TWO, "--json").data["attempts"]
     assert first["verdict"] == second["verdict"] == "fail"
@@ -445,7 +445,7 @@ def test_a_refused_interview_does_not_open(
     assert not Path(TWO).exists()
     drill("interview", "note", "x").refused("no interview is open")
     Path(ONE, "submission.py").unlink()
-    assert "45 of 45 minutes left" in flat(drill("interview", *questions))
+    assert "45 of 45 minutes left" in one_line(drill("interview", *questions))
 
 
 @pytest.mark.parametrize("way", ["folder", "file"])
@@ -466,7 +466,7 @@ def test_an_interview_does_not_open_if_its_folder_cannot_be_created(
     assert drill("interview", ONE, *who).status == 2
     drill("interview", "next", *who).refused("no interview")
     there.unlink() if way == "folder" else there.rmdir()
-    assert "45 of 45 minutes left" in flat(drill("interview", ONE, *who))
+    assert "45 of 45 minutes left" in one_line(drill("interview", ONE, *who))
 
 
 def test_a_question_whose_folder_is_taken_is_not_chosen(
@@ -476,7 +476,7 @@ def test_a_question_whose_folder_is_taken_is_not_chosen(
     Path(ONE, "submission.py").write_text("mine\n")
     ours = ("--bank", str(bank), "interview")
     assert drill(*ours, "--json").data["questions"] == [TWO]
-    assert ONE not in flat(drill(*ours, "next"))
+    assert ONE not in one_line(drill(*ours, "next"))
 
 
 @pytest.mark.parametrize(("name", "chosen"), [("other", [TWO]), ("else/bank", [ONE, TWO])])
@@ -496,9 +496,9 @@ WHO = ("--candidate", "Ada L")
 NEXT = "--candidate 'Ada L'"
 
 
-def suggested(result: Ended) -> list[str]:
+def suggested_commands(result: Ended) -> list[str]:
     """Return the commands of interviews that a page suggests."""
-    return [f"drill interview{words}" for words in flat(result).split("drill interview")[1:]]
+    return [f"drill interview{words}" for words in one_line(result).split("drill interview")[1:]]
 
 
 def test_every_command_that_is_suggested_is_about_the_same_candidate(
@@ -509,13 +509,13 @@ def test_every_command_that_is_suggested_is_about_the_same_candidate(
     def said(*words: str) -> str:
         monkeypatch.delenv("DRILL_CANDIDATE", raising=False)
         pages.append(drill("interview", *words, *WHO))
-        return flat(pages[-1])
+        return one_line(pages[-1])
 
     assert f"Next: drill interview {NEXT}" in said("list")
     assert f"cd 'Ada L/{ONE}' && DRILL_CANDIDATE='Ada L' drill grade" in said(ONE)
     said("--minutes", "30")
     said("debrief")
-    with monkeypatch.context() as environment:  # what a page suggests runs as it is typed
+    with monkeypatch.context() as environment:  # suggested commands run as they are
         environment.setenv("DRILL_CANDIDATE", "Ada L")
         write(ALL, f"Ada L/{ONE}")
         pages.append(drill("grade", f"Ada L/{ONE}"))
@@ -526,7 +526,7 @@ def test_every_command_that_is_suggested_is_about_the_same_candidate(
     said("debrief", "7")
     said("list")
     for page in pages:
-        for command in suggested(page):
+        for command in suggested_commands(page):
             assert NEXT in command, command
 
 
@@ -535,7 +535,7 @@ def test_without_records_a_suggestion_is_about_the_candidate_too(
 ) -> None:
     (home / "candidates" / "Ada L").mkdir(parents=True)
     for words in (["next"], ["decide", "x"], ["debrief"], ["list"]):
-        assert f"Next: drill interview {NEXT}" in flat(drill("interview", *words, *WHO))
+        assert f"Next: drill interview {NEXT}" in one_line(drill("interview", *words, *WHO))
 
 
 def test_options_that_exclude_each_other_are_refused(drill: Drill) -> None:
@@ -545,7 +545,7 @@ def test_options_that_exclude_each_other_are_refused(drill: Drill) -> None:
     drill("interview", "--minutes", "30").refused("minutes left, and continues as it began")
     drill("interview", "next", ONE).refused("unexpected extra argument")
     drill("interview", "--end").refused("no such option: --end")
-    assert "45 of 45 minutes left" in flat(drill("interview"))
+    assert "45 of 45 minutes left" in one_line(drill("interview"))
 
 
 def test_a_note_is_taken_while_an_interview_is_open(drill: Drill, clock: Clock) -> None:
@@ -607,12 +607,12 @@ def test_one_interview_is_open_at_a_time(drill: Drill, clock: Clock) -> None:
     )
     drill("interview", "debrief").refused("the interview is open")
     clock.pass_(-300)  # a clock that went back takes nothing
-    assert "45 of 45 minutes left" in flat(drill("interview"))
+    assert "45 of 45 minutes left" in one_line(drill("interview"))
     write(SUM)
     drill("grade", ONE)
     clock.pass_(600)
     assert "45 of 45 minutes." in drill("interview").out
-    assert "Question 1 of 1" in flat(drill("interview", TWO))  # and then another begins
+    assert "Question 1 of 1" in one_line(drill("interview", TWO))  # and then another begins
     drill("interview", "end")
     assert "Interview 1" in drill("interview", "debrief", "1").out
     assert "Interview 2" in drill("interview", "debrief").out
@@ -622,7 +622,7 @@ def test_one_interview_is_open_at_a_time(drill: Drill, clock: Clock) -> None:
 def test_a_debrief_is_shown_after_its_bank_was_deleted(
     drill: Drill, clock: Clock, bank: Path
 ) -> None:
-    whole(drill, clock)
+    hold_interview(drill, clock)
     shutil.rmtree(bank)
     drill("grade", TWO).refused("expected a folder that holds questions/")
     page = drill("interview", "debrief").out

@@ -44,7 +44,7 @@ def drill(real: Drill, monkeypatch: pytest.MonkeyPatch) -> Drill:
     return real
 
 
-def passed(drill: Drill, *words: str) -> str:
+def pass_first_part(drill: Drill, *words: str) -> str:
     """Begin, and return the page of a grade that passes part 1."""
     drill(*(words or ("start", ID)))
     FILE.write_text(MEAN)
@@ -52,7 +52,7 @@ def passed(drill: Drill, *words: str) -> str:
 
 
 def test_a_grade_before_an_edit_neither_explains_nor_counts_the_next_part(drill: Drill) -> None:
-    assert "Next: edit submission.py, then drill grade\n" in passed(drill)
+    assert "Next: edit submission.py, then drill grade\n" in pass_first_part(drill)
     for text in (MEAN, NOT_EDITS[0]):
         FILE.write_text(text)
         page = " ".join(drill("grade", ID).out.split())
@@ -101,7 +101,7 @@ def test_the_source_of_a_function_includes_its_helpers() -> None:
 def test_answers_as_text_are_not_read_as_code() -> None:
     """Its part 2 asks for WHY, and for more of the code that part 1 asks for."""
     question = load_question([ROOT], "attention-backward")
-    passed = question.reference.replace(b"\nWHY", b"\nOLD")
+    pass_first_part = question.reference.replace(b"\nWHY", b"\nOLD")
     with GradingSession(question) as session:
         for letters in (b'WHY = {"sum-is-zero": "b", "blind-spot": "d"}\n', b"WHY = {}\n"):
             report = session.grade(
@@ -109,7 +109,9 @@ def test_answers_as_text_are_not_read_as_code() -> None:
             )
             assert (report.unchanged, report.misconceptions) == (True, ())
             report = session.grade(
-                passed + b"\n", seed=1, options=GradeOptions(passed_version=passed + letters)
+                pass_first_part + b"\n",
+                seed=1,
+                options=GradeOptions(passed_version=pass_first_part + letters),
             )
             assert report.unchanged
 
@@ -125,7 +127,7 @@ def test_the_starter_with_unused_code_is_not_a_try(drill: Drill, added: str) -> 
 
 
 def test_the_third_part_is_hidden_as_well(drill: Drill) -> None:
-    passed(drill)
+    pass_first_part(drill)
     spread = "\n\ndef spread(x):\n    return float(((x - mean(x)) ** 2).mean())\n"
     FILE.write_text(BOTH + spread)
     assert "def spread(x):" in drill("grade", ID).out  # the signature of part 3
@@ -135,7 +137,7 @@ def test_the_third_part_is_hidden_as_well(drill: Drill) -> None:
 
 
 def test_a_fault_in_a_part_that_was_passed_is_explained(drill: Drill) -> None:
-    passed(drill)
+    pass_first_part(drill)
     FILE.write_text(MEAN.replace("x.sum() / x.size", "x.sum()"))
     assert "sums" in drill("grade", ID).out
 
@@ -144,7 +146,7 @@ def test_a_fault_in_a_part_that_was_passed_is_explained(drill: Drill) -> None:
 def test_an_interview_does_not_count_an_unchanged_file_as_a_try_of_the_next_part(
     drill: Drill, blind: tuple[str, ...]
 ) -> None:
-    passed(drill, "interview", ID, *blind)
+    pass_first_part(drill, "interview", ID, *blind)
     drill("interview", "next") if blind else None
     drill("grade", ID)
     drill("interview", "end")
@@ -154,7 +156,7 @@ def test_an_interview_does_not_count_an_unchanged_file_as_a_try_of_the_next_part
 
 
 def test_watch_and_a_notebook_show_only_a_symptom(drill: Drill, tmp_path: Path) -> None:
-    passed(drill)
+    pass_first_part(drill)
     ctx = Context(Path.cwd(), tmp_path / "home", lambda: "2026-01-02T03:04:05+00:00", BANK)
     with WatchedDrill(ctx, ID) as watched:
         watched.grade_if_changed()

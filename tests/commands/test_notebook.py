@@ -1,4 +1,4 @@
-"""A question in a notebook: what it shows, what can be graded, and that nothing stays behind."""
+"""A question in a notebook: its pages, its grades, and no processes or files left."""
 
 from __future__ import annotations
 
@@ -309,4 +309,4 @@ def test_the_example_runs_in_a_kernel(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "<title>w_new, yours</title>" in wrong["text/html"]
     assert right["text/plain"].startswith("PASS  notebook   heavy-ball")
     assert "['at-rest', 'rolling', 'valley']" in facts["text/plain"]
-    assert all_end(tmp_path)  # of what the kernel started
+    assert all_end(tmp_path)  # processes that the kernel started

@@ -1,4 +1,4 @@
-"""What is handed out: all that is asked, nothing of the solution, and examples that run."""
+"""A pack has the question and examples that run, and nothing of the solution."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def context(folder: Path) -> Context:
 
 
 @cache
-def question(name: str) -> Question:
+def load_question(name: str) -> Question:
     return bank.load_question([ROOT], name)
 
 
@@ -46,31 +46,35 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "all"
 
 
-def lines(source: bytes | str) -> set[str]:
-    """The lines of a text that say something of their own."""
+def long_lines(source: bytes | str) -> set[str]:
+    """Return the lines of a text that are long enough to be specific."""
     text = source.decode("utf-8", "replace") if isinstance(source, bytes) else source
     return {line.strip() for line in text.splitlines() if len(line.strip()) > 20}
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_a_pack_contains_nothing_secret(packed: Path, name: str) -> None:
-    packed_question = question(name)
+    packed_question = load_question(name)
     content = {path: path.read_bytes() for path in (packed / name).rglob("*") if path.is_file()}
     assert {"README.md", forms.form_of(packed_question.spec).file} <= {
         path.name for path in content
     }
-    packed_lines = {line for text in content.values() for line in lines(text)}
+    packed_lines = {line for text in content.values() for line in long_lines(text)}
     everything = b"\n".join(content.values()).decode("utf-8", "replace")
     public_lines = set[str]().union(
-        *map(lines, [packed_question.starter, packed_question.driver or b""])
+        *map(long_lines, [packed_question.starter, packed_question.driver or b""])
     )
-    public_lines |= set[str]().union(*map(lines, packed_question.companion_files.values()))
-    for part in packed_question.spec.parts:  # what is asked may show a line of every answer
-        public_lines |= lines(part.prompt) | lines(part.interface) | lines("\n".join(part.contract))
+    public_lines |= set[str]().union(*map(long_lines, packed_question.companion_files.values()))
+    for part in packed_question.spec.parts:  # the question itself may show a line of an answer
+        public_lines |= (
+            long_lines(part.prompt)
+            | long_lines(part.interface)
+            | long_lines("\n".join(part.contract))
+        )
     ours = [packed_question.reference, packed_question.repair, *packed_question.accepted.values()]
     ours += [source for sources in packed_question.variants.values() for source in sources]
     for source in ours:
-        assert not (lines(source) - public_lines) & packed_lines
+        assert not (long_lines(source) - public_lines) & packed_lines
     for part in packed_question.spec.parts:
         further = [secret for path in part.follow_ups for secret in (*path.choice, *path.points)]
         for secret in (*part.hints, *further, *(path.answer for path in part.follow_ups)):
@@ -98,7 +102,7 @@ def test_a_pack_contains_nothing_secret(packed: Path, name: str) -> None:
 def test_examples_print_the_results_of_the_reference(
     packed: Path, name: str, tmp_path: Path
 ) -> None:
-    packed_question = question(name)
+    packed_question = load_question(name)
     form = forms.form_of(packed_question.spec)
     scripts = sorted((packed / name / EXAMPLES_FOLDER).glob("*.py"))
     assert bool(scripts) is not (
@@ -128,7 +132,7 @@ def test_examples_print_the_results_of_the_reference(
     ["maxpool-routing", "decode-on-paper", "gradient-check", "four-averages", "softmax-five-lines"],
 )
 def test_a_packed_question_can_be_graded_after_it_was_solved(packed: Path, name: str) -> None:
-    packed_question = question(name)
+    packed_question = load_question(name)
     file = forms.form_of(packed_question.spec).file
     back = (packed / name / file).read_bytes()
     assert back == packed_question.without_leading_blank_lines(packed_question.starter)
@@ -153,7 +157,7 @@ def test_a_pack_has_the_parts_that_are_asked_and_is_the_same_every_time(tmp_path
             assert archive.read(path) == (tmp_path / "whole" / path).read_bytes()
         assert tuple(archive.namelist()) == packed.files
         readme = archive.read(f"{name}/README.md").decode()
-    first, second, _ = question(name).spec.parts
+    first, second, _ = load_question(name).spec.parts
     assert " ".join(first.prompt.split())[:50] in " ".join(readme.split())
     assert " ".join(second.prompt.split())[:50] not in " ".join(readme.split())
     assert f"{name}/{EXAMPLES_FOLDER}/tied.py" not in packed.files

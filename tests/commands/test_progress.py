@@ -1,4 +1,4 @@
-"""`drill progress`, from what was graded to the page."""
+"""`drill progress`, from grades to the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pages promise: no answer before its part, no idea nobody was shown, commands to paste."""
+"""Promises of pages: no answer before its part, no idea that was not shown, commands to paste."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`drill list` shows how far you are, `show` gives nothing away, `next` says what to do."""
+"""`drill list` shows progress, `show` reveals no answer, `next` suggests a question."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ def _torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("grader.commands.context.find_spec", str)
 
 
-def states(drill: Drill) -> dict[str, tuple[str, int]]:
+def state_of_each(drill: Drill) -> dict[str, tuple[str, int]]:
     rows = drill("list", "--json").data["questions"]
     return {q["id"]: (q["state"], q["tries"]) for q in rows}
 
 
 def test_the_state_of_each_question(drill: Drill, home: Path) -> None:
-    assert set(states(drill).values()) == {("new", 0)}
+    assert set(state_of_each(drill).values()) == {("new", 0)}
     assert not home.exists()
     drill("start", "double-trouble")
-    assert states(drill)["double-trouble"] == ("started", 0)
+    assert state_of_each(drill)["double-trouble"] == ("started", 0)
     drill("grade")
-    assert states(drill)["double-trouble"] == ("started", 0)  # nothing was tried
+    assert state_of_each(drill)["double-trouble"] == ("started", 0)  # nothing was tried
     for text in ("# fail", "", "# fail 2", "# fail 2"):
         Path("double-trouble/submission.py").write_text(text)
         drill("grade")
-    assert states(drill)["double-trouble"] == ("tried", 2)
+    assert state_of_each(drill)["double-trouble"] == ("tried", 2)
     assert "2 tries" in drill("list").out
     Path("double-trouble/submission.py").write_text("# pass")
     drill("grade")
-    assert states(drill)["double-trouble"] == ("passed", 3)
+    assert state_of_each(drill)["double-trouble"] == ("passed", 3)
     Path("double-trouble/submission.py").write_text("# fail 3")
     drill("grade")
-    assert states(drill)["double-trouble"] == ("passed", 4)
+    assert state_of_each(drill)["double-trouble"] == ("passed", 4)
 
 
 def test_list_shows_one_track_and_suggests_the_nearest_name(drill: Drill) -> None:
@@ -56,7 +56,7 @@ def test_the_table_fits_the_window(
 ) -> None:
     long = edited("A scaled copy", "A title so long that it has to be cut " + "x" * 30)
     write_bank(tmp_path / "bank", long, "online-softmax-attention-2")
-    real("bank", "add", str(tmp_path / "bank"))  # beside those of the program
+    real("bank", "add", str(tmp_path / "bank"))  # next to the built-in bank
     monkeypatch.setenv("COLUMNS", str(columns))
     out = real("list").out
     assert max(map(len, out.splitlines())) <= columns
@@ -117,7 +117,7 @@ def test_a_question_is_suggested_after_its_prerequisites(
 ) -> None:
     list_questions = questions.list_questions
 
-    def asking(*args: Any, **more: Any) -> Any:
+    def with_prerequisites(*args: Any, **more: Any) -> Any:
         before = {
             "double-trouble": ("halve-well", "nothing-of-this-bank"),
             "needs-torch": ("double-trouble",),
@@ -129,7 +129,7 @@ def test_a_question_is_suggested_after_its_prerequisites(
         ]
 
     circular = True
-    monkeypatch.setattr(questions, "list_questions", asking)
+    monkeypatch.setattr(questions, "list_questions", with_prerequisites)
     assert suggested(drill) == ("double-trouble", f"{NEW}; better after halve-well")
     circular = False
     for name in ("halve-well", "double-trouble", "needs-torch"):
@@ -201,7 +201,7 @@ def test_a_guide_of_programs_that_cannot_be_loaded_blames_the_bank(
     real: Drill, tmp_path: Path
 ) -> None:
     bank = tmp_path / "broken"
-    write_bank(bank)  # of which the programs are empty
+    write_bank(bank)  # its programs are empty
     result = real("--bank", str(bank), "show", "scaled-copy", "--interviewer", "--all")
     assert (result.status, result.out) == (3, "")
     assert "does not define" in result.err

@@ -38,7 +38,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def solve(drill: Drill, clock: Clock, *, misses: int = 0, minutes: float = 5) -> None:
-    """Try so many wrong versions, then a right one."""
+    """Grade some wrong versions (`misses`), then a right one."""
     for number in range(misses):
         clock.pass_(minutes=1)
         FILE.write_text(f"# fail {number}\n")
@@ -48,7 +48,7 @@ def solve(drill: Drill, clock: Clock, *, misses: int = 0, minutes: float = 5) ->
     assert drill("grade", ID).status == 0
 
 
-def due(drill: Drill, question: str = ID) -> date:
+def due_day(drill: Drill, question: str = ID) -> date:
     """Return the day on which a question comes back."""
     (row,) = (q for q in drill("list", "--json").data["questions"] if q["id"] == question)
     return date.fromisoformat(row["due"])
@@ -58,7 +58,7 @@ def test_a_due_question_starts_over_and_keeps_the_old_file(drill: Drill, clock: 
     drill("start", ID)
     drill("hint")
     solve(drill, clock)
-    assert due(drill) == FIRST + timedelta(1)  # a hint was needed
+    assert due_day(drill) == FIRST + timedelta(1)  # a hint was needed
     assert "due Mar 2" in drill("list").out
     assert "1 of 3 passed\n" in drill("list").out
     assert drill("list", "--due").out == "nothing is due\nNext: drill next\n"
@@ -117,7 +117,7 @@ def test_a_good_sitting_waits_for_months_and_a_bad_one_comes_back_soon(
     waits = []
     for _ in range(5):
         solve(drill, clock, misses=1)
-        waits.append((due(drill) - clock.at.date()).days)
+        waits.append((due_day(drill) - clock.at.date()).days)
         clock.pass_(days=waits[-1])
         assert drill("start", ID, "--again").status == 0
     assert waits == sorted(waits)
@@ -125,7 +125,7 @@ def test_a_good_sitting_waits_for_months_and_a_bad_one_comes_back_soon(
     remark = "You have not passed again: this sitting counts as given up."
     drill("solution").refused("is shown when all parts pass again")
     assert remark in drill("solution", "--give-up").out
-    assert due(drill) <= clock.at.date() + timedelta(14)
+    assert due_day(drill) <= clock.at.date() + timedelta(14)
 
 
 def test_nothing_is_due_when_everything_is_passed(drill: Drill, clock: Clock) -> None:
@@ -134,7 +134,7 @@ def test_nothing_is_due_when_everything_is_passed(drill: Drill, clock: Clock) ->
         Path(name, "submission.py").write_text("# pass\n")
         clock.pass_(minutes=1)
         drill("grade", name)
-    day = due(drill)
+    day = due_day(drill)
     result = drill("next")
     assert result.out == (
         f"Nothing is due until {day:%b} {day.day}. Then:\n"
@@ -152,7 +152,7 @@ def test_a_question_that_was_given_up_comes_back_and_starts_over(
 ) -> None:
     drill("start", ID)
     drill("solution", ID, "--give-up")
-    drill("solution", "halve-well", "--give-up")  # which was never begun: there is no sitting
+    drill("solution", "halve-well", "--give-up")  # it was never started: no sitting
     assert drill("next").out.startswith("needs-torch   new")
     clock.pass_(days=1)
     assert f"{ID}   due today: given up 1 day ago" in drill("next").out
@@ -176,7 +176,7 @@ def test_a_deleted_folder_is_created_again_in_the_current_folder(
     there.write_text("# pass\n")
     drill("grade", ID)
     clock.pass_(days=60)
-    assert drill("start", ID, "--again").status == 0  # where it was started last
+    assert drill("start", ID, "--again").status == 0  # in the folder of the last start
     assert not FILE.exists()
     assert there.read_bytes() == STARTER
     there.write_text("# pass\n")
@@ -245,7 +245,7 @@ def test_commands_work_after_the_clock_was_set_back(drill: Drill, clock: Clock) 
     assert drill("start", ID, "--again").status == 0
     clock.pass_(days=-1)
     solve(drill, clock)
-    assert due(drill) < FIRST
+    assert due_day(drill) < FIRST
     assert drill("progress").status == 0
 
 
@@ -270,7 +270,7 @@ def test_broken_details_and_unknown_events_are_ignored(
 ) -> None:
     drill("start", ID)
     solve(drill, clock)
-    before = due(drill)
+    before = due_day(drill)
     insert = (
         "INSERT INTO events (what, at, who, program, question, bank, verdict, detail)"
         " SELECT ?, at, who, program, question, bank, ?, ? FROM events LIMIT 1"
@@ -285,8 +285,8 @@ def test_broken_details_and_unknown_events_are_ignored(
         ("noted", None, "\x1b[2J"), ("interview", None, "{}"), ("of another year", "fail", "?"),
     ):  # fmt: skip
         say(what, verdict, detail)
-    assert due(drill) == before
+    assert due_day(drill) == before
     say("discussed", "fail", "{no json")
-    assert due(drill) < before
+    assert due_day(drill) < before
     clock.pass_(days=30)
     assert "a follow-up was answered wrong 30 days ago" in drill("next").out

@@ -1,4 +1,4 @@
-"""When a question comes back: ratings from what was done, days from the ratings."""
+"""When a question comes back: ratings follow from sittings, days from the ratings."""
 
 from __future__ import annotations
 
@@ -28,11 +28,16 @@ def moments(*minutes: float, start: datetime = START) -> list[str]:
     return [(start + timedelta(minutes=at)).isoformat() for at in minutes]
 
 
-def ended(
-    days: float = 0.0, *, minutes: float = 10, misses: int = 0, hints: int = 0, done: bool = True
+def finished_sitting(
+    days_until_due: float = 0.0,
+    *,
+    minutes: float = 10,
+    misses: int = 0,
+    hints: int = 0,
+    done: bool = True,
 ) -> QuestionProgress:
-    """Return a sitting that was over so many days after the start, as it was then."""
-    at = moments(-minutes, 0, start=START + timedelta(days))
+    """Return a sitting that was finished some days after the start."""
+    at = moments(-minutes, 0, start=START + timedelta(days_until_due))
     return QuestionProgress(
         True,
         tries=misses + 1,
@@ -48,20 +53,20 @@ def ended(
 @pytest.mark.parametrize(
     ("sitting", "rating"),
     [
-        (ended(), EASY),
-        (ended(minutes=20), EASY),
-        (ended(minutes=21), GOOD),
-        (ended(minutes=30), GOOD),
-        (ended(misses=1), GOOD),
-        (ended(misses=2), GOOD),  # one for each part
-        (ended(misses=3), HARD),
-        (ended(hints=1), HARD),
-        (ended(minutes=31), HARD),
-        (ended(misses=9, hints=9), HARD),
-        (ended(misses=3, hints=1, minutes=31), AGAIN),
-        (ended(done=False), AGAIN),
-        (ended(minutes=-5), EASY),  # the clock went back
-        (ended(minutes=60 * 24), EASY),  # nobody was there: as long as planned
+        (finished_sitting(), EASY),
+        (finished_sitting(minutes=20), EASY),
+        (finished_sitting(minutes=21), GOOD),
+        (finished_sitting(minutes=30), GOOD),
+        (finished_sitting(misses=1), GOOD),
+        (finished_sitting(misses=2), GOOD),  # one for each part
+        (finished_sitting(misses=3), HARD),
+        (finished_sitting(hints=1), HARD),
+        (finished_sitting(minutes=31), HARD),
+        (finished_sitting(misses=9, hints=9), HARD),
+        (finished_sitting(misses=3, hints=1, minutes=31), AGAIN),
+        (finished_sitting(done=False), AGAIN),
+        (finished_sitting(minutes=-5), EASY),  # the clock went back
+        (finished_sitting(minutes=60 * 24), EASY),  # nobody was there: as long as planned
     ],
 )
 def test_a_rating_follows_from_misses_hints_and_minutes(
@@ -92,12 +97,12 @@ def test_a_pause_counts_as_the_planned_minutes(at: tuple[int, ...], spent: float
     assert schedule.minutes_spent(moments(*at), 20) == spent
 
 
-def wrong(days: float) -> str:
+def wrong_answer_moment(days_until_due: float) -> str:
     """Return the moment of a wrong answer to a follow-up."""
-    return (START + timedelta(days)).isoformat()
+    return (START + timedelta(days_until_due)).isoformat()
 
 
-def days(ctx: Context, *rated: QuestionProgress | str) -> int:
+def days_until_due(ctx: Context, *rated: QuestionProgress | str) -> int:
     """Return how many days after the start a question comes back."""
     due = schedule.due_date(ctx, HEAD, QuestionProgress(rated_moments=list(rated)))
     assert due is not None
@@ -105,10 +110,10 @@ def days(ctx: Context, *rated: QuestionProgress | str) -> int:
 
 
 def test_a_question_comes_back_later_after_a_better_sitting(ctx: Context) -> None:
-    again, hard, good, easy = (
-        days(ctx, ended(done=False)), days(ctx, ended(hints=1)), days(ctx, ended(misses=1)),
-        days(ctx, ended()),
-    )  # fmt: skip
+    again = days_until_due(ctx, finished_sitting(done=False))
+    hard = days_until_due(ctx, finished_sitting(hints=1))
+    good = days_until_due(ctx, finished_sitting(misses=1))
+    easy = days_until_due(ctx, finished_sitting())
     assert 1 == again <= hard < good < easy <= 31
 
 
@@ -116,54 +121,86 @@ def test_each_pass_waits_longer_and_a_lapse_begins_with_days_again(ctx: Context)
     rated: list[QuestionProgress | str] = []
     day, waits = 0, []
     for _ in range(4):
-        rated.append(ended(day, misses=1))
-        waits.append(days(ctx, *rated) - day)
+        rated.append(finished_sitting(day, misses=1))
+        waits.append(days_until_due(ctx, *rated) - day)
         day += waits[-1]
     assert waits == sorted(set(waits))
     assert waits[-1] > 31
-    assert days(ctx, *rated, ended(day, done=False)) - day < 8
+    assert days_until_due(ctx, *rated, finished_sitting(day, done=False)) - day < 8
 
 
 def test_half_a_year_is_the_longest(ctx: Context) -> None:
-    assert days(ctx, ended(), ended(400)) == 400 + schedule.MAX_INTERVAL_DAYS
+    assert (
+        days_until_due(ctx, finished_sitting(), finished_sitting(400))
+        == 400 + schedule.MAX_INTERVAL_DAYS
+    )
 
 
 def test_a_wrong_answer_to_a_follow_up_brings_a_question_back_sooner(ctx: Context) -> None:
-    before = days(ctx, ended())
-    once = days(ctx, ended(), wrong(0))
-    assert 1 == days(ctx, ended(), wrong(0), wrong(0), wrong(0.1)) < once < before
-    assert days(ctx, ended(), wrong(before - 0.5)) == before  # and never later
-    assert days(ctx, ended(), wrong(before + 30)) == before
-    assert days(ctx, wrong(-1), ended()) == before  # nothing was scheduled yet
-    assert days(ctx, ended(), wrong(0), ended(once)) < days(ctx, ended(), ended(before))
+    before = days_until_due(ctx, finished_sitting())
+    once = days_until_due(ctx, finished_sitting(), wrong_answer_moment(0))
+    assert (
+        1
+        == days_until_due(
+            ctx,
+            finished_sitting(),
+            wrong_answer_moment(0),
+            wrong_answer_moment(0),
+            wrong_answer_moment(0.1),
+        )
+        < once
+        < before
+    )
+    assert (
+        days_until_due(ctx, finished_sitting(), wrong_answer_moment(before - 0.5)) == before
+    )  # and never later
+    assert days_until_due(ctx, finished_sitting(), wrong_answer_moment(before + 30)) == before
+    assert (
+        days_until_due(ctx, wrong_answer_moment(-1), finished_sitting()) == before
+    )  # nothing was scheduled yet
+    assert days_until_due(
+        ctx, finished_sitting(), wrong_answer_moment(0), finished_sitting(once)
+    ) < days_until_due(ctx, finished_sitting(), finished_sitting(before))
 
 
 def test_a_clock_that_went_back_counts_from_the_last_sitting(ctx: Context) -> None:
-    assert -300 < days(ctx, ended(misses=1), ended(-300, misses=1)) < -200
+    assert (
+        -300
+        < days_until_due(ctx, finished_sitting(misses=1), finished_sitting(-300, misses=1))
+        < -200
+    )
 
 
 def test_due_days_follow_the_persons_time_zone(ctx: Context) -> None:
     for hours, day in ((0, 0), (3, 1), (-23, -1)):
         there = timezone(timedelta(hours=hours))
         local = replace(ctx, to_local=partial(datetime.astimezone, tz=there))
-        assert days(local, ended(0.5, done=False)) == 1 + day  # over at 22:00 UTC
+        assert (
+            days_until_due(local, finished_sitting(0.5, done=False)) == 1 + day
+        )  # over at 22:00 UTC
         assert local.today == START.astimezone(there).date()
 
 
 def test_a_question_is_not_due_before_a_sitting_is_finished(ctx: Context) -> None:
     assert schedule.due_date(ctx, HEAD, QuestionProgress(started=True, tries=3)) is None
-    assert schedule.due_date(ctx, HEAD, QuestionProgress(rated_moments=[wrong(0)])) is None
+    assert (
+        schedule.due_date(ctx, HEAD, QuestionProgress(rated_moments=[wrong_answer_moment(0)]))
+        is None
+    )
 
 
 @pytest.mark.parametrize(
     ("rated", "text"),
     [
-        ([ended()], "passed today in 1 try, no hints"),
-        ([ended(-2, misses=2, hints=1)], "passed 2 days ago in 3 tries, 1 hint"),
-        ([ended(-1, done=False)], "predicted wrong 1 day ago"),
-        ([replace(ended(-1, done=False), given_up=True)], "given up 1 day ago"),
-        ([ended(-9), wrong(-3)], "a follow-up was answered wrong 3 days ago"),
-        ([ended(5)], "passed today in 1 try, no hints"),  # the clock went back
+        ([finished_sitting()], "passed today in 1 try, no hints"),
+        ([finished_sitting(-2, misses=2, hints=1)], "passed 2 days ago in 3 tries, 1 hint"),
+        ([finished_sitting(-1, done=False)], "predicted wrong 1 day ago"),
+        ([replace(finished_sitting(-1, done=False), given_up=True)], "given up 1 day ago"),
+        (
+            [finished_sitting(-9), wrong_answer_moment(-3)],
+            "a follow-up was answered wrong 3 days ago",
+        ),
+        ([finished_sitting(5)], "passed today in 1 try, no hints"),  # the clock went back
     ],
 )
 def test_the_reason_names_the_last_rated_event(

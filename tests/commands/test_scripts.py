@@ -1,4 +1,4 @@
-"""What is typed, and what is then said: a script for each promise, as `follow` reads it."""
+"""Commands and their output: one script for each promise, as `follow` reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands do can be done from a notebook: values in, values out, nothing printed."""
+"""The functions behind commands take values, return values, and print nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def scale_backward(grad_y, ctx):
 """
 
 
-def bank_at(folder: Path) -> Path:
+def write_bank_at(folder: Path) -> Path:
     """Write a bank whose reference is `RIGHT` and whose starter returns nothing."""
     write_bank(folder)
     for name, source in (("starter", b"\n"), ("reference", RIGHT)):
@@ -41,12 +41,12 @@ def bank_at(folder: Path) -> Path:
 @pytest.fixture
 def bank(tmp_path: Path) -> Path:
     """Give a bank of one question."""
-    return bank_at(tmp_path / "bank")
+    return write_bank_at(tmp_path / "bank")
 
 
 @pytest.fixture
 def warned() -> list[str]:
-    """Give what was warned of, and what was advised."""
+    """Return the list of warnings, each with its hint."""
     return []
 
 
@@ -77,7 +77,7 @@ def file(ctx: Context) -> Path:
     return own
 
 
-def known(ctx: Context, bank: Path | None = None) -> progress.QuestionProgress:
+def progress_of(ctx: Context, bank: Path | None = None) -> progress.QuestionProgress:
     """Return the progress with a bank's question."""
     return progress.progress_of(
         ctx.read(progress.progress_events, {}), NAME, bank or ctx.banks()[0]
@@ -107,12 +107,12 @@ def test_a_grade_of_another_file_is_neither_a_try_nor_a_pass(
         grade.grade_file(ctx, str(student))
     beside = student.rename(file.with_name("student.py"))
     assert grade.grade_file(ctx, str(beside)).report.verdict == "pass"
-    assert (known(ctx).state, known(ctx).tries) == ("started", 0)
+    assert (progress_of(ctx).state, progress_of(ctx).tries) == ("started", 0)
     with pytest.raises(UsageError, match="is shown when all parts pass"):
         solution.show_solution(ctx, NAME)
-    assert grade.grade_file(ctx, file=file).tries == known(ctx).tries == 0
+    assert grade.grade_file(ctx, file=file).tries == progress_of(ctx).tries == 0
     assert grade.grade_file(ctx).tries == 1
-    assert known(ctx).passed
+    assert progress_of(ctx).passed
     kinds = [(row.attempt.kind, row.attempt.verdict) for row in history.list_history(ctx)[0]]
     assert kinds == [*3 * [("review", "pass")], ("grade", "pass")]
 
@@ -126,7 +126,7 @@ def test_a_syntax_error_is_recorded_and_does_not_count_as_a_try(ctx: Context, fi
         file.write_bytes(wrong)
         result = grade.grade_file(ctx, seed=2)
         assert (result.tries, result.report.verdict) == (0, "error")
-    assert (known(ctx).tries, known(ctx).failed_tries) == (1, 1)
+    assert (progress_of(ctx).tries, progress_of(ctx).failed_tries) == (1, 1)
     assert case.list_cases(ctx, NAME)[1] == failing  # of the last try
     rows = history.list_history(ctx)[0]
     assert [row.attempt.is_try for row in rows] == [True, False, False]
@@ -134,7 +134,7 @@ def test_a_syntax_error_is_recorded_and_does_not_count_as_a_try(ctx: Context, fi
     # This file is Python.
     for tries, source in ((2, b"raise SyntaxError('mine')\n"), (3, RIGHT)):
         file.write_bytes(source)
-        assert grade.grade_file(ctx).tries == known(ctx).tries == tries
+        assert grade.grade_file(ctx).tries == progress_of(ctx).tries == tries
 
 
 def test_a_moved_folder_is_found_from_inside_and_can_be_recorded(
@@ -143,7 +143,7 @@ def test_a_moved_folder_is_found_from_inside_and_can_be_recorded(
     inside = replace(ctx, folder=file.parent.rename(tmp_path / "moved"))
     graded = grade.grade_file(inside)
     assert (graded.report.verdict, graded.tries) == ("pass", 0)
-    assert known(ctx).state == "started"  # a pass that is not on record is none
+    assert progress_of(ctx).state == "started"  # an unrecorded pass does not count
     (warning,) = warned
     assert warning.endswith(f" drill start {NAME} --bank {ctx.bank} in it makes it count.")
     without = replace(inside, bank=None)
@@ -187,7 +187,7 @@ def test_a_version_is_restored_only_into_a_folder_of_its_bank(
 ) -> None:
     file.write_bytes(b"# of the first bank\n")
     grade.grade_file(ctx)
-    other = replace(ctx, bank=bank_at(tmp_path / "other"))
+    other = replace(ctx, bank=write_bank_at(tmp_path / "other"))
     second = start.start_drill(other, NAME, parent=tmp_path / "elsewhere").workspace
     second.submission.write_bytes(b"def scale(x, factor):\n    return x\n")
     at_second = replace(ctx, folder=second.folder, bank=None)
@@ -202,7 +202,7 @@ def test_a_version_is_restored_only_into_a_folder_of_its_bank(
 def test_progress_belongs_to_a_bank_and_moves_with_it(
     ctx: Context, bank: Path, tmp_path: Path
 ) -> None:
-    other = replace(ctx, bank=bank_at(tmp_path / "other"))
+    other = replace(ctx, bank=write_bank_at(tmp_path / "other"))
     assert [grade.grade_file(ctx).tries for _ in range(2)] == [1, 0]
     assert [len(hint.next_hint(ctx, NAME).hints_to_show) for _ in range(2)] == [1, 1]
     for person, state, tries in ((ctx, "passed", 1), (other, "new", 0)):
@@ -214,13 +214,12 @@ def test_progress_belongs_to_a_bank_and_moves_with_it(
     second = start.start_drill(other, NAME, parent=tmp_path).workspace
     second.submission.write_bytes(b"def scale(x, factor):\n    return x\n")
     assert grade.grade_file(replace(other, folder=second.folder)).tries == 1
-    # A copy begins anew; what was moved keeps what was done.
+    # A copy has no progress; a bank that was moved keeps its progress.
     copy = Path(shutil.copytree(bank, tmp_path / "copy"))
-    assert known(ctx, copy).state == "new"
+    assert progress_of(ctx, copy).state == "new"
     moved = bank.rename(tmp_path / "moved")
-    assert (known(ctx, moved).state, known(ctx, moved).tries, known(ctx, moved).highest_hint) == (
-        "passed", 1, 1,
-    )  # fmt: skip
+    after_move = progress_of(ctx, moved)
+    assert (after_move.state, after_move.tries, after_move.highest_hint) == ("passed", 1, 1)
     assert solution.show_solution(replace(ctx, bank=moved), NAME).passed
     venv = "lib/python3.{}/site-packages/grader/_bank"
     assert progress.is_about_question(str(tmp_path / venv.format(11)), venv.format(12), NAME)

@@ -1,7 +1,7 @@
-"""A whole evening of practice, typed on a terminal, and what is on its screen.
+"""A whole evening of practice, typed on a terminal, with snapshots of its screens.
 
 The screens are kept in `golden/evening`, one file for each size of terminal.
-`pytest --update-golden tests/walks/test_evening.py` writes them anew; read the difference.
+`pytest --update-golden tests/walks/test_evening.py` writes them again; read the difference.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from pathlib import Path
 import pyte
 import pytest
 
-from grader.bank import load_question
-from tests.walks.test_walks import stable
+from grader.bank import load
+from tests.walks.test_walks import without_varying_numbers
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "golden" / "evening"
@@ -64,7 +64,7 @@ class Evening:
         self._name = f"$ drill {' '.join(words)}"
 
     def run(self, *words: str, inside: str = "") -> str:
-        """Type a command, wait for its end, and keep what it leaves on the screen."""
+        """Type a command, wait for its end, and keep the screen."""
         self.start(*words, inside=inside)
         return self.end()
 
@@ -89,13 +89,13 @@ class Evening:
         return self.shown
 
     def end(self) -> str:
-        """Wait for the end of the program, and keep what it leaves on the screen."""
+        """Wait for the end of the program, and keep the screen."""
         self.go()
         self.kept.append(f"{self._name}\n{self.shown}\n")
         return self.shown
 
     def _read(self) -> None:
-        """Take what was sent; pyte has no other screen, so that one is an empty one."""
+        """Read the output; pyte has no alternate screen, so an empty one takes its place."""
         sent = os.read(self._master, 1 << 16)
         self._stream.feed(re.sub(rb"\x1b\[\?1049[hl]", b"\x1b[H\x1b[2J", sent))
 
@@ -108,7 +108,7 @@ class Evening:
             self._read()
 
     def close(self) -> None:
-        """Leave nothing that runs."""
+        """End every process."""
         if self._program is not None:
             self._program.kill()
             self._program.wait()
@@ -116,10 +116,10 @@ class Evening:
         os.close(self._master)
 
     def compare(self, request: pytest.FixtureRequest, name: str) -> None:
-        """Hold what was seen against what is kept."""
+        """Compare the screens with the snapshot."""
         size = f"{self._screen.columns}x{self._screen.lines}"
         path = GOLDEN / f"{name}-{size}.txt"
-        pages = stable("\n".join(self.kept))
+        pages = without_varying_numbers("\n".join(self.kept))
         if request.config.getoption("--update-golden"):
             path.parent.mkdir(exist_ok=True)
             path.write_text(pages, encoding="utf-8")
@@ -127,7 +127,7 @@ class Evening:
 
     @property
     def shown(self) -> str:
-        """What can be read."""
+        """Return the text of the screen."""
         return "\n".join(line.rstrip() for line in self._screen.display).rstrip() + "\n"
 
 

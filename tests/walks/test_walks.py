@@ -1,7 +1,7 @@
-"""The way of a candidate through questions of the program, and what each page says.
+"""The way of a candidate through the built-in questions, with snapshots of the pages.
 
 The pages of five questions are kept in `golden`, as a terminal of 80 columns and 24 rows shows
-them.  `pytest --update-golden tests/walks` writes them anew; read the difference before you commit.
+them.  `pytest --update-golden tests/walks` writes them again; read the difference first.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ def _graded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "GradingSession", CachingSession)
 
 
-def stable(text: str) -> str:
+def without_varying_numbers(text: str) -> str:
     """A page without what differs from run to run."""
     for pattern, instead in _VARYING:
         text = pattern.sub(instead, text)
     return text
 
 
-def sources(question: Question) -> Iterator[tuple[str, bytes]]:
-    """What somebody hands in: the starter, an idea of each part, the reference."""
+def programs_of(question: Question) -> Iterator[tuple[str, bytes]]:
+    """Yield submissions: the starter, an idea of each part, the reference."""
     spec = question.spec
     yield "the starter", question.without_leading_blank_lines(question.starter)
     if forms.form_of(spec).is_text:
@@ -74,7 +74,7 @@ def sources(question: Question) -> Iterator[tuple[str, bytes]]:
             for name, idea in question.ideas.items()
             if spec.part_of(idea.killed_by[0]) == number and name not in spec.starter_holds
         )
-        if (name := next(own, None)) is None:  # what its checks stop is held by the starter
+        if (name := next(own, None)) is None:  # the starter has the idea that its checks stop
             continue
         text = question.reference + b"\n\n" + question.variants[name][0].lstrip(b"\n")
         yield f"part {number}: {name}", text
@@ -85,7 +85,7 @@ def sources(question: Question) -> Iterator[tuple[str, bytes]]:
 
 
 def commands(page: Sequence[str]) -> Iterator[str]:
-    """What a page says is to be typed next; further commands stand below, six blanks in."""
+    """Yield the commands that a page suggests; further ones are below, indented by six blanks."""
     is_next = False
     for line in page:
         is_next = "Next: " in line or (is_next and line.startswith("      "))
@@ -112,7 +112,7 @@ def parse(command: str) -> None:
 def typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Typed:
-    """What a command prints on a terminal of 80 columns and 24 rows, in a folder of its own."""
+    """Return a function that runs a command on a terminal of 80 columns and 24 rows."""
     for name, value in {
         "DRILL_HOME": str(tmp_path / "home"),
         "COLUMNS": "80",
@@ -142,7 +142,7 @@ def typed(
 
 
 def load(name: str) -> Question:
-    """Load a question, unless this machine lacks what it needs."""
+    """Load a question; skip the test if it needs torch and torch is missing."""
     question = bank.load_question([ROOT], name)
     if question.spec.needs_torch:
         pytest.importorskip("torch")
@@ -156,14 +156,14 @@ def test_the_pages_of_a_question_match_the_snapshot(
     question = load(name)
     pages = [f"$ drill start {name}\n{typed('start', name)}"]
     monkeypatch.chdir(name)
-    for what, text in sources(question):
+    for what, text in programs_of(question):
         Path(forms.form_of(question.spec).file).write_bytes(text)
         page = typed("grade", "--seed", SEED)
         pages.append(f"$ drill grade --seed {SEED}     ({what})\n{page}")
         assert page.startswith("PASS") or what != "the reference"
     history = re.sub(r"[A-Z][a-z]{2} +\d+ \d\d:\d\d", "Nov 22 12:00", typed("history"))
     pages.append(f"$ drill history\n{history}")
-    page_text = stable("\n".join(pages))
+    page_text = without_varying_numbers("\n".join(pages))
     path = GOLDEN / f"{name}.txt"
     if request.config.getoption("--update-golden"):
         path.write_text(page_text, encoding="utf-8")
@@ -188,7 +188,7 @@ def test_a_page_fits_a_screen_and_its_commands_can_be_pasted(
     typed("grade", "--seed", SEED, "--explain")
     question = load(other)
     if not forms.form_of(question.spec).is_text:
-        (_, _), (_, idea), *_ = sources(question)
+        (_, _), (_, idea), *_ = programs_of(question)
         Path("submission.py").write_bytes(idea)
         typed("grade", "--seed", SEED)
     for words in ("show", "hint", "next", "history", "list", "solution --give-up"):

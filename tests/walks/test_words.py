@@ -1,4 +1,4 @@
-"""What is read of a question fits: prompts and contracts are short, lines have 80 columns."""
+"""Texts of a question fit: prompts and contracts are short, lines have 80 columns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DIFF = 20  # columns more, of the lines of a diff: it is shown as it was written
 
 
 def too_long(question: Question) -> Iterator[str]:
-    """What is longer than anybody reads."""
+    """Yield the texts that are too long."""
     for number, part in enumerate(question.spec.parts, 1):
         if (words := len(part.prompt.split())) > PROMPT:
             yield f"the prompt of part {number} has {words} words"
