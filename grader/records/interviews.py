@@ -173,16 +173,11 @@ def hide_results(db: sqlite3.Connection, now: str) -> None:
         conditions.append(f"question = {_sql_text(question.id)} AND {in_bank}")
     is_asked = " OR ".join(conditions)
     is_sealed = f"what = 'graded' AND id > {interview.id} AND ({is_asked})"
-    columns = []
-    for name in ("id", *Event._fields):
-        if name in replacements:
-            columns.append(
-                f"CASE WHEN {is_sealed} THEN {replacements[name]} ELSE {name} END AS {name}"
-            )
-        else:
-            columns.append(name)
+    columns = {name: name for name in ("id", *Event._fields)}
+    for name, replacement in replacements.items():
+        columns[name] = f"CASE WHEN {is_sealed} THEN {replacement} ELSE {name} END AS {name}"
     db.execute("PRAGMA temp_store = MEMORY")
-    db.execute(f"CREATE TEMP VIEW events AS SELECT {', '.join(columns)} FROM main.events")
+    db.execute(f"CREATE TEMP VIEW events AS SELECT {', '.join(columns.values())} FROM main.events")
     db.execute(f"CREATE TEMP {events.ATTEMPTS_VIEW_SQL}")
 
 

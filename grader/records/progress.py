@@ -294,27 +294,24 @@ def follow_up_verdicts(
     import json  # a command that lists questions does without
 
     query = (
-        "SELECT bank, detail, verdict, at FROM events"
-        " WHERE what = 'discussed' AND question = ? AND verdict IS NOT NULL ORDER BY id"
+        "SELECT detail, verdict, at FROM events WHERE what = 'discussed' AND question = ?"
+        " AND verdict IS NOT NULL AND counts(bank, ?, question) ORDER BY id"
     )
     verdicts: dict[tuple[int, int], tuple[str, str]] = {}
-    for recorded_bank, detail, verdict, at in db.execute(query, (question,)):
-        if is_about_question(recorded_bank, bank, question):
-            follow_up = json.loads(detail)
-            verdicts[follow_up["part"], follow_up["number"]] = (verdict, at)
+    for detail, verdict, at in db.execute(query, (question, bank)):
+        follow_up = json.loads(detail)
+        verdicts[follow_up["part"], follow_up["number"]] = (verdict, at)
     return verdicts
 
 
 def runs_used(db: sqlite3.Connection, question: str, bank: str) -> int:
     """Return how many runs a person has made of a bank's question since it was last reset."""
     query = (
-        "SELECT what, bank FROM events"
-        " WHERE what IN ('run', 'reset', 'again') AND question = ? ORDER BY id DESC"
+        "SELECT what FROM events WHERE what IN ('run', 'reset', 'again') AND question = ?"
+        " AND counts(bank, ?, question) ORDER BY id DESC"
     )
     runs = 0
-    for what, recorded_bank in db.execute(query, (question,)).fetchall():
-        if not is_about_question(recorded_bank, bank, question):
-            continue
+    for (what,) in db.execute(query, (question, bank)).fetchall():
         if what != "run":
             break
         runs += 1
