@@ -80,7 +80,7 @@ def _is_path(ctx: Context, target: str) -> bool:
 def select_parts(
     target: GradeTarget, parts: str | None
 ) -> tuple[GradeTarget, tuple[int, ...] | None]:
-    """Return the target with `--parts`, and the numbers that it names; None if it is not given."""
+    """Return the target with `--parts`, and the numbers of these parts; None: all parts count."""
     if parts is None:
         return target, None
     spec = target.resolved_drill.question.spec

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class HintResult(NamedTuple):
-    """The hints to show now."""
+    """Result of `drill hint`."""
 
     resolved_drill: ResolvedDrill
     hints_to_show: tuple[tuple[int, str], ...]  # with their numbers in the part, from 1
@@ -98,7 +98,7 @@ def hint(
 
 
 def _show_end_of_hints(context: Context, result: HintResult) -> None:
-    """Show the steps that are left after the last hint."""
+    """Show the commands to type after the last hint."""
     from grader.reports.blocks import Paragraph
 
     drill = result.resolved_drill

@@ -408,7 +408,7 @@ def _ask(
     *,
     json: bool,
 ) -> None:
-    """Ask a question and those after it until the person leaves; None: the last one was asked."""
+    """Show the current question and the next ones until the person leaves; None: none is left."""
     from grader.commands.watch import can_redraw
 
     if not json:

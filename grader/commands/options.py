@@ -89,7 +89,7 @@ def now() -> str:
 
 
 def require_page_path(html: Path | None) -> None:
-    """Raise UsageError if no page can be written there, or if the file may not be a page."""
+    """Raise UsageError if `--html` is not a .html file in a folder that can be written."""
     if html and html.suffix != ".html":
         raise UsageError(f"--html: expected a name that ends in .html, found {html}")
     if html and (html.is_dir() or not os.access(html.parent, os.W_OK | os.X_OK)):

@@ -105,7 +105,7 @@ def _question_files(question: Question, parts: int) -> dict[str, bytes]:
 
 
 def _examples(question: Question, parts: Sequence[Part]) -> Iterator[tuple[str, bytes]]:
-    """Yield cases of each part as scripts: small ones of its first check, and one that fails."""
+    """Yield small cases of each part as scripts, and one case that the starter fails."""
     import numpy as np
 
     from grader.explain.session import GradingSession

@@ -1,9 +1,9 @@
 """`drill list` and `drill next`: the questions, the progress with each, and which to do next.
 
-The next question is one that was begun and is not finished, the latest first; then one that is due
-for review, the longest overdue first; then a new one: first those whose prerequisites are passed,
-in them the easiest level, in it the track of the last question, and in that the shortest.  A
-prediction is followed by the question that it prepares.
+`drill next` suggests an unfinished question, the latest first.  If there is none, it suggests a
+question that is due for review, the longest overdue first.  If none is due, it suggests a new one:
+questions with passed prerequisites come first, then easier levels, then the track of the last
+question, then shorter questions.  A prediction is followed by the question that it prepares.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def list_questions(
 
 
 class _Ranking:
-    """The order in which questions are suggested."""
+    """The order in which `drill next` suggests questions."""
 
     def __init__(self, ctx: Context, rows: Sequence[QuestionStatus]) -> None:
         """Find the last question, the question that it prepares, and the undone questions."""

@@ -140,7 +140,7 @@ def show(
 
 
 def _show_guide(question: Question, typed_name: str, *, everything: bool, json: bool) -> None:
-    """Show the guide of an interviewer; as Markdown if the output is not a terminal."""
+    """Show the guide of an interviewer; if the output is not a terminal, as Markdown."""
     from grader.reports.interviewer import interviewer_guide
 
     evidence = collect_evidence(question) if everything or json else None

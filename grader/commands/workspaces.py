@@ -195,10 +195,10 @@ def resolve_drill(
 def find_workspace(
     ctx: Context, question: str, accepts: Callable[[str], bool] = lambda _bank: True
 ) -> Workspace | None:
-    """Return the drill of a question: near the current folder, or else where it was started last.
+    """Return the workspace of a question: near the current folder, or else of its last start.
 
-    If that folder is not a drill any more, no older one is taken in its place.  `accepts` tells if
-    a drill of a bank is possible.
+    If the folder of the last start is not a drill any more, no older folder is used.  `accepts`
+    returns True if the workspace may be of a bank.
     """
     here = ctx.current_folder()
     starts = ctx.starts

@@ -254,7 +254,7 @@ class _ProgressReader:
 
 
 def is_about_question(recorded: str, bank: str, question: str) -> bool:
-    """Return True if records of one bank count for a question of another; see the module."""
+    """Return True if events of the bank `recorded` count for a question of `bank`; see above."""
     return is_same_bank(recorded, bank) or not has_question(Path(recorded), question)
 
 
@@ -305,7 +305,7 @@ def follow_up_verdicts(
 
 
 def runs_used(db: sqlite3.Connection, question: str, bank: str) -> int:
-    """Return how many runs a person has made of a bank's question since it was last reset."""
+    """Return how many runs of a question are used since its last reset or new sitting."""
     query = (
         "SELECT what FROM events WHERE what IN ('run', 'reset', 'again') AND question = ?"
         " AND counts(bank, ?, question) ORDER BY id DESC"
