@@ -52,8 +52,8 @@ EXIT_STATUS = {"pass": 0, "invalid": 3}  # any other verdict: 1
 MAX_EARLIER_ATTEMPTS = 20  # in which a verdict on the same question is looked for
 
 
-class GradeHooks(NamedTuple):
-    """Functions that a grade calls.
+class GradeSettings(NamedTuple):
+    """Functions that a grade calls, and how it is done.
 
     `confirm_answers` gets the answers to a prediction, as they were read.  It returns True if they
     are to be graded: only the first grade of a prediction counts.
@@ -62,6 +62,8 @@ class GradeHooks(NamedTuple):
     show_step: Callable[[str], None] = lambda _step: None  # "grading, 7 of 19 checks"
     confirm_answers: Callable[[bytes], bool] = lambda _answers: True
     on_verdict: Callable[[Report], None] | None = None  # as soon as there is a verdict
+    explain: bool = True  # match ideas for an unchanged starter, too
+    session: GradingSession | None = None  # an open session of the question
 
 
 class GradeResult(NamedTuple):
@@ -99,7 +101,7 @@ class _Attempt(NamedTuple):
     is_proved: bool  # whether the reference was run twice in an earlier grade
 
 
-NO_HOOKS = GradeHooks()
+DEFAULT_SETTINGS = GradeSettings()
 
 
 def grade_file(
@@ -109,22 +111,19 @@ def grade_file(
     file: Path | None = None,
     seed: int | None = None,
     parts: str | None = None,
-    explain: bool = True,
-    hooks: GradeHooks = NO_HOOKS,
-    session: GradingSession | None = None,
+    settings: GradeSettings = DEFAULT_SETTINGS,
 ) -> GradeResult:
     """Grade a submission and record it; UsageError if answers are not confirmed.
 
     `target` is ID, BANK/ID, or the path of a drill's folder or of a file in it; by default it is
     the drill of the current folder.  `file` is any file; its grade does not count as an attempt.
     `seed` draws the inputs; by default it is fresh.  `parts` are the numbers of the parts that
-    count, such as "1,2".  With `explain`, ideas are matched for an unchanged starter as well.
-    `session` is an open session of the question.
+    count, such as "1,2".
     """
     with ExitStack() as stack:
         pools: list[WorkerPool] = []
         if not isinstance(target, GradeTarget):
-            start_workers = partial(_start_workers, stack, pools, hooks.show_step)
+            start_workers = partial(_start_workers, stack, pools, settings.show_step)
             target = resolve_target(ctx, target, file, start_workers, seed)
         question = target.resolved_drill.question
         seed = choose_seed(question, seed)
@@ -133,7 +132,8 @@ def grade_file(
         from grader.explain.session import GradingSession
         from grader.grading.session import GradeOptions
 
-        attempt = _begin_attempt(ctx, target, file, seed, hooks.confirm_answers)
+        attempt = _begin_attempt(ctx, target, file, seed, settings.confirm_answers)
+        session = settings.session
         if session is None:
             workers = pools[0] if pools else None
             session = stack.enter_context(
@@ -142,9 +142,9 @@ def grade_file(
                 )
             )
         options = GradeOptions(
-            progress=lambda done, checks: hooks.show_step(f"grading, {done} of {checks} checks"),
-            on_verdict=hooks.on_verdict,
-            explain_starter=explain,
+            progress=lambda done, checks: settings.show_step(f"grading, {done} of {checks} checks"),
+            on_verdict=settings.on_verdict,
+            explain_starter=settings.explain,
             passed_version=attempt.passed_file,
         )
         report = session.grade(
@@ -337,8 +337,7 @@ def grade(
                 file=file,
                 seed=seed,
                 parts=parts,
-                explain=explain or full or json,
-                hooks=GradeHooks(show_step, ask),
+                settings=GradeSettings(show_step, ask, explain=explain or full or json),
             )
     except SealedError as sealed:
         _show_sealed(context, sealed, html, json=json)

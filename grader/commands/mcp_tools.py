@@ -136,7 +136,7 @@ def grade(
     files: Sequence[str] = (),
 ) -> None:
     """Grade a file, and show no more than its page says."""
-    from grader.commands.grade import GradeHooks, grade_context, grade_file
+    from grader.commands.grade import GradeSettings, grade_context, grade_file
     from grader.reports.grade import assistant_document, grade_page
 
     context = command_context(ctx)
@@ -145,8 +145,8 @@ def grade(
     asked_parts = context.parts_asked(drill.question)
     path = None if file is None else _check_allowed(context, drill, file, files)
     with output.show_status() as doing:
-        hooks = GradeHooks(doing, lambda _answers: yes)
-        graded = grade_file(context, question, file=path, explain=False, hooks=hooks)
+        settings = GradeSettings(doing, lambda _answers: yes, explain=False)
+        graded = grade_file(context, question, file=path, settings=settings)
     passed = graded.report.parts_passed
     if asked_parts <= passed < parts:  # also if it is no try: the next part is not asked yet
         graded = graded._replace(next_part=passed + 1)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from grader.commands import files, schedule
 from grader.commands.context import Context, require_torch
-from grader.commands.grade import GradeHooks, GradeResult, grade_file
+from grader.commands.grade import GradeResult, GradeSettings, grade_file
 from grader.commands.grade_target import resolve_target
 from grader.commands.solution import DiffLine, diff_code
 from grader.model.errors import DrillError, UsageError
@@ -44,7 +44,7 @@ class WatchedDrill(Closeable):
         require_torch(question)
         self.on_begin: Callable[[], None] = lambda: None  # called when a grade begins
         self.on_verdict: Callable[[Report], None] = lambda _: None  # as soon as there is a verdict
-        self.confirm_answers: Callable[[bytes], bool] = lambda _: False  # see `GradeHooks`
+        self.confirm_answers: Callable[[bytes], bool] = lambda _: False  # see `GradeSettings`
         self.last_grade: GradeResult | None = None
         self.fault: DrillError | None = None  # why the file as it is now is not graded
         self.news = ""  # what the last save changed
@@ -99,16 +99,12 @@ class WatchedDrill(Closeable):
         if self._session is None:
             self._session = GradingSession(self.resolved_drill.question)
         on_verdict = self._early_verdict_hook()
-        hooks = GradeHooks(confirm_answers=self.confirm_answers, on_verdict=on_verdict)
+        settings = GradeSettings(
+            confirm_answers=self.confirm_answers, on_verdict=on_verdict, session=self._session
+        )
         self.fault = None
         try:
-            graded = grade_file(
-                self._ctx,
-                self._target,
-                seed=self._seed,
-                hooks=hooks,
-                session=self._session,
-            )
+            graded = grade_file(self._ctx, self._target, seed=self._seed, settings=settings)
         except DrillError as fault:
             self.fault = fault
             if not isinstance(fault, UsageError):  # the processes of the session may have ended
