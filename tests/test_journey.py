@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import Ended
+from tests.commands.conftest import CommandResult
 from tests.leftovers import all_end
 
 ROOT = Path(__file__).parents[1]
@@ -49,7 +49,7 @@ class Person:
     environment: Mapping[str, str]
     command: tuple[str, ...] = (sys.executable, "-m", "grader")
 
-    def drill(self, *arguments: str, **extra: str) -> Ended:
+    def drill(self, *arguments: str, **extra: str) -> CommandResult:
         done = subprocess.run(
             [*self.command, *arguments],
             cwd=self.folder,
@@ -61,7 +61,7 @@ class Person:
             check=False,
         )
         assert "Traceback" not in done.stderr
-        return Ended(done.returncode, done.stdout, done.stderr)
+        return CommandResult(done.returncode, done.stdout, done.stderr)
 
     def begin(self, *arguments: str) -> subprocess.Popen[str]:
         """Start a command in a process group of its own, as a shell does."""

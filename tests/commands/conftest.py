@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class CommandResult:
     """Result of a command."""
 
     status: int
@@ -41,13 +41,13 @@ class Ended:
             assert words in self.err, self
 
 
-Drill = Callable[..., Ended]
+Drill = Callable[..., CommandResult]
 
 
-def follow(drill: Drill, script: str) -> Ended:
+def follow(drill: Drill, script: str) -> CommandResult:
     """Run the lines of a script, and return the result of its last command.
 
-    COMMAND => STATUS | said | !not said    on whichever line it is
+    COMMAND => STATUS | phrase | !phrase    runs a command; its page has a phrase, or (!) has not
     PATH < TEXT                             writes a file, in which \\n ends a line
     rm PATH                                 removes a file or a folder
     """
@@ -97,10 +97,10 @@ def real(home: Path, capsys: pytest.CaptureFixture[str]) -> Drill:
     """Call the command line in this process, with nothing standing in for anything."""
     assert home.name
 
-    def call(*arguments: str) -> Ended:
+    def call(*arguments: str) -> CommandResult:
         capsys.readouterr()
         status = run(list(arguments))
-        return Ended(status, *capsys.readouterr())
+        return CommandResult(status, *capsys.readouterr())
 
     return call
 

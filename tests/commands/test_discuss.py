@@ -12,7 +12,7 @@ import pytest
 
 from grader.records import events
 from grader.records.events import Event, Store
-from tests.commands.conftest import Drill, Ended, Program, follow
+from tests.commands.conftest import CommandResult, Drill, Program, follow
 
 ROOT = Path(__file__).parents[2]
 ID = "mean-and-spread"
@@ -37,7 +37,7 @@ THIRD = """
 """  # noqa: E501 - one line of YAML
 
 
-Discuss = Callable[..., Ended]
+Discuss = Callable[..., CommandResult]
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def record_event(home: Path, bank: Path) -> Callable[..., None]:
 def discuss(real: Drill, monkeypatch: pytest.MonkeyPatch) -> Discuss:
     """Return a function that runs `drill discuss`, with typed lines and further arguments."""
 
-    def run_discuss(typed: str, *arguments: str) -> Ended:
+    def run_discuss(typed: str, *arguments: str) -> CommandResult:
         monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
         return real("discuss", ID, *arguments)
 

@@ -17,7 +17,7 @@ import grader.explain.session
 from grader.model.question import Question
 from tests.bank.specs import write_bank
 from tests.commands import stand_in
-from tests.commands.conftest import ROOT, Drill, Ended
+from tests.commands.conftest import ROOT, CommandResult, Drill
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
@@ -200,7 +200,7 @@ def strangers_folder(home: Path) -> Path:
     return folder
 
 
-def was_judged_by_real_question(result: Ended) -> bool:
+def was_judged_by_real_question(result: CommandResult) -> bool:
     """Return True if the built-in question judged the file, which does not pass it."""
     assert result.status == 1, result
     assert result.data["verdict"] == "error"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import ROOT, Drill, Ended
+from tests.commands.conftest import ROOT, CommandResult, Drill
 from tests.commands.on_terminal import OnTerminal
 
 ONE, TWO = "mean-and-spread", "second-mean"
@@ -85,7 +85,7 @@ def write(text: str, question: str = ONE) -> None:
     Path(question, "submission.py").write_text(text)
 
 
-def one_line(result: Ended) -> str:
+def one_line(result: CommandResult) -> str:
     return " ".join(f"{result.out} {result.err}".split())
 
 
@@ -496,7 +496,7 @@ WHO = ("--candidate", "Ada L")
 NEXT = "--candidate 'Ada L'"
 
 
-def suggested_commands(result: Ended) -> list[str]:
+def suggested_commands(result: CommandResult) -> list[str]:
     """Return the commands of interviews that a page suggests."""
     return [f"drill interview{words}" for words in one_line(result).split("drill interview")[1:]]
 

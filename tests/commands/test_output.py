@@ -23,7 +23,7 @@ from grader.reports import text_layout
 from grader.reports.blocks import Paragraph
 from grader.sandbox.client import Isolation, WorkerClient
 from grader.sandbox.worker.walls.canary import ACTS
-from tests.commands.conftest import ROOT, Drill, Ended, Program, without_torch
+from tests.commands.conftest import ROOT, CommandResult, Drill, Program, without_torch
 
 ALLOWED = {"\x1b[0m", "\x1b[1m", "\x1b[7m", "\x1b[31m", "\x1b[32m"}
 READ = 1 << 16
@@ -66,10 +66,10 @@ def on_a_terminal(
 
 
 @pytest.fixture
-def screen(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
+def screen(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> Callable[..., CommandResult]:
     """Call a command in this process as if all its streams were a terminal of 80 columns."""
 
-    def call(*words: str, **more: str) -> Ended:
+    def call(*words: str, **more: str) -> CommandResult:
         with monkeypatch.context() as patch:
             patch.setattr(output, "_is_terminal", lambda _: True)
             for name, value in ({"TERM": "xterm", "PAGER": ""} | more).items():
@@ -80,7 +80,7 @@ def screen(drill: Drill, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended
 
 
 def test_a_long_document_goes_through_the_pager_of_a_terminal_alone(
-    program: Program, screen: Callable[..., Ended]
+    program: Program, screen: Callable[..., CommandResult]
 ) -> None:
     pager: dict[str, Any] = {"PAGER": "echo PAGED; cat"}
     status, seen = on_a_terminal(program, "list", rows=5, **pager)
@@ -102,7 +102,7 @@ def test_a_long_document_goes_through_the_pager_of_a_terminal_alone(
     ("pager", "shown"), [("true", False), ("/no/such/pager 2>/dev/null", True), ("", True)]
 )
 def test_a_pager_that_is_closed_or_missing_is_no_fault(
-    screen: Callable[..., Ended], pager: str, *, shown: bool
+    screen: Callable[..., CommandResult], pager: str, *, shown: bool
 ) -> None:
     ended = screen("list", LINES="5", PAGER=pager)
     assert (ended.status, "double-trouble" in ended.out) == (0, shown)
@@ -120,7 +120,7 @@ def test_a_pager_that_is_closed_or_missing_is_no_fault(
     ],
 )
 def test_styles_are_few_and_can_be_dropped(
-    screen: Callable[..., Ended], words: tuple[str, ...]
+    screen: Callable[..., CommandResult], words: tuple[str, ...]
 ) -> None:
     found = set(re.findall(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", screen(*words).out))
     assert found
