@@ -16,9 +16,10 @@ import typer
 
 from grader.commands import files, output
 from grader.commands.case import results_of_run
-from grader.commands.context import Context, require_torch
+from grader.commands.context import Context
 from grader.commands.options import JsonOption, Seed, argument, command_context, option
-from grader.model.errors import BankError, UsageError
+from grader.commands.show import bank_session
+from grader.model.errors import UsageError
 from grader.model.number_format import format_count
 
 if TYPE_CHECKING:
@@ -106,29 +107,19 @@ def _question_files(question: Question, parts: int) -> dict[str, bytes]:
 
 def _examples(question: Question, parts: Sequence[Part]) -> Iterator[tuple[str, bytes]]:
     """Yield small cases of each part as scripts, and one case that the starter fails."""
-    import numpy as np
-
-    from grader.explain.session import GradingSession
-    from grader.grading.bank_errors import BankProgramError
-
-    require_torch(question)
     written_cases: set[str] = set()
-    try:
-        with GradingSession(question) as session, np.errstate(all="ignore"):
-            starter = question.without_leading_blank_lines(question.starter)
-            report = session.grade(starter, seed=_SEED)
-            failing = {check.id: check.failing[0] for check in report.checks if check.failing}
-            evaluation = session.new_evaluation(session.bank.reference, _SEED)
-            for number, part in enumerate(parts, 1):
-                for run, case, results in _example_cases(evaluation, part, failing):
-                    if case.name in written_cases:
-                        continue
-                    written_cases.add(case.name)
-                    about = f": {case.about}" if case.about else ""
-                    remark = f"part {number}{about}"
-                    yield from _example_files(evaluation, run, case, results, remark)
-    except BankProgramError as fault:
-        raise BankError(f"{question.spec_path}: {fault}") from None
+    with bank_session(question) as session:
+        starter = question.without_leading_blank_lines(question.starter)
+        report = session.grade(starter, seed=_SEED)
+        failing = {check.id: check.failing[0] for check in report.checks if check.failing}
+        evaluation = session.new_evaluation(session.bank.reference, _SEED)
+        for number, part in enumerate(parts, 1):
+            for run, case, results in _example_cases(evaluation, part, failing):
+                if case.name in written_cases:
+                    continue
+                written_cases.add(case.name)
+                about = f": {case.about}" if case.about else ""
+                yield from _example_files(evaluation, run, case, results, f"part {number}{about}")
 
 
 def _example_cases(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,12 +22,9 @@ if TYPE_CHECKING:
     from grader.reports.interviewer import IdeaEvidence
 
 
-def collect_evidence(question: Question) -> list[IdeaEvidence]:
-    """Run a program of each idea through the first check that should stop it.
-
-    UsageError if the question needs torch and torch is not installed; BankError if a program of
-    the bank fails.
-    """
+@contextmanager
+def bank_session(question: Question) -> Iterator[GradingSession]:
+    """Open a session for programs of a question's bank; BankError if one of them fails."""
     require_torch(question)
     import numpy as np
 
@@ -34,13 +33,16 @@ def collect_evidence(question: Question) -> list[IdeaEvidence]:
 
     try:
         with GradingSession(question) as session, np.errstate(all="ignore"):
-            return [
-                evidence
-                for part in question.spec.parts
-                for evidence in _evidence_of_part(session, part)
-            ]
+            yield session
     except BankProgramError as fault:
         raise BankError(f"{question.spec_path}: {fault}") from None
+
+
+def collect_evidence(question: Question) -> list[IdeaEvidence]:
+    """Run a program of each idea through the first check that should stop it."""
+    with bank_session(question) as session:
+        parts = question.spec.parts
+        return [idea for part in parts for idea in _evidence_of_part(session, part)]
 
 
 def _evidence_of_part(session: GradingSession, part: Part) -> list[IdeaEvidence]:
