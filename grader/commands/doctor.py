@@ -1,4 +1,4 @@
-"""`drill doctor`: the state of this machine, and what is missing."""
+"""`drill doctor`: the state of this machine, and missing things."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class GradeSettings(NamedTuple):
 
 
 class GradeResult(NamedTuple):
-    """Result of a grade, and what the records say about the question."""
+    """Result of a grade, with facts about the question from the records."""
 
     report: Report
     resolved_drill: ResolvedDrill

@@ -408,7 +408,10 @@ def _ask(
     *,
     json: bool,
 ) -> None:
-    """Show the current question and the next ones until the person leaves; None: none is left."""
+    """Show the current question and the next ones until the person leaves.
+
+    `drill` is the current question, or None after the last one.
+    """
     from grader.commands.watch import can_redraw
 
     if not json:

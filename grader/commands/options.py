@@ -69,7 +69,7 @@ def check_candidate(option: str, name: str) -> None:
 
 def _home() -> Path:
     if home := os.environ.get("DRILL_HOME"):
-        # Path.expanduser raises if there is no home, and this is not the place to fail.
+        # Not Path.expanduser: it raises without a home folder, and this must not fail.
         return Path(os.path.expanduser(home)).absolute()  # noqa: PTH111
     from platformdirs import user_data_path
 

@@ -63,7 +63,7 @@ def write_pack(
     is_zip = out.suffix.lower() == ".zip"
     is_taken = os.path.lexists(out)
     if not is_zip:
-        with suppress(OSError):  # there is no folder, or it cannot be read
+        with suppress(OSError):  # the folder is missing or cannot be read
             is_taken = any(out.iterdir())
     if is_taken:
         raise UsageError(f"{out}: it is there already", hint=_ELSEWHERE)
