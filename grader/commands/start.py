@@ -126,7 +126,10 @@ def existing_workspace(
 
 
 def is_workspace_of(ctx: Context, workspace: Workspace, question: Question | Header) -> bool:
-    """Return True if a workspace is of a question: of its ID, and of a bank of the same name."""
+    """Return True if a workspace is of a question: of its ID, and of a bank of the same name.
+
+    If the records do not hold its start, any bank will do.
+    """
     if workspace.question != question.id:
         return False
     if progress.is_about_question(workspace.bank, str(question.bank), question.id):
