@@ -22,7 +22,7 @@ from pathlib import Path
 import pyte
 import pytest
 
-from grader.bank import load
+from grader.bank import load_question
 from tests.walks.test_walks import without_varying_numbers
 
 ROOT = Path(__file__).parents[2]
