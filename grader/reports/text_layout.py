@@ -11,6 +11,7 @@ a path is never broken: a word that is wider than the page stays whole.
 from __future__ import annotations
 
 import re
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -26,6 +27,7 @@ _ACTING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # control, format (bidi), s
 _MAX_MARKS = 2  # combining marks on one letter; no script in use stacks more
 _ACTS = re.compile(r"[^\x20-\x7e\n\t]")
 _NO_BREAK_SPACE = "\xa0"
+_FILLER = "\0"  # escaped in every text
 _CODE = re.compile(r"`[^`\n]+`|\(\d+(?:, ?\d+)*,?\)")  # or a shape: stays on one line
 
 
@@ -135,40 +137,38 @@ def wrap_words(text: str, width: int, *, first: str = "", indent: str | None = N
             return code[0]
         return code[0].replace(" ", _NO_BREAK_SPACE)
 
-    one_line = " ".join(re.split(r"[ \t\n]+", text.strip(" \t\n")))
-    words: list[str] = []
-    for word in _CODE.sub(keep_together, one_line).split(" "):
-        words += word.split(_NO_BREAK_SPACE) if display_width(word) > width - 8 else [word]
-    lines = []
-    line = first
-    for word in words:
-        longer = f"{line}{word}" if line in (first, indent) else f"{line} {word}"
-        if display_width(longer) > width:
-            is_blank = not line.strip()
-            fits_nowhere = line == first and display_width(indent + word) > width
-            if not is_blank and not fits_nowhere:
-                lines.append(line)
-                longer = indent + word
-        line = longer
-    lines.append(line)
-    return [line.replace(_NO_BREAK_SPACE, " ").rstrip() for line in lines]
+    words = _CODE.sub(keep_together, " ".join(re.split(r"[ \t\n]+", text.strip(" \t\n"))))
+    lead = first.rstrip(" ")
+    gap = first[len(lead) :]
+    if lead and display_width(indent + words.partition(" ")[0]) > width:
+        gap = gap.replace(" ", _NO_BREAK_SPACE)  # a word that fits on no line stays on the first
+    return _wrap(lead.replace(" ", _NO_BREAK_SPACE) + gap + words, width, indent)
 
 
-def fold_code(line: str, width: int) -> Iterator[str]:
+def fold_code(line: str, width: int) -> list[str]:
     """Break a line of code at blanks to fit a width; the lines after a break are indented."""
+    if display_width(line) <= width:
+        return [line]
     code = line.lstrip()
     indent = min(len(line) - len(code), width // 2)
-    if display_width(line) > width:
-        line = " " * indent + code
-    hanging_indent = " " * min(indent + 4, width // 2)
-    while display_width(line) > width:
-        blanks = [i for i, char in enumerate(line) if char == " " and line[:i].strip()]
-        if not blanks:  # one long word
-            break
-        end = max((i for i in blanks if display_width(line[:i]) <= width), default=blanks[0])
-        yield line[:end].rstrip()
-        line = hanging_indent + line[end:].lstrip()
-    yield line
+    return _wrap(" " * indent + code, width, " " * min(indent + 4, width // 2))
+
+
+def _wrap(text: str, width: int, indent: str) -> list[str]:
+    """Break a line at blanks; no word is broken, and the lines after the first are indented."""
+    # textwrap counts characters, so a character that takes two columns is followed by a filler.
+    counted = "".join(char + _FILLER * (display_width(char) - 1) for char in text)
+    words = counted.lstrip(" ")
+    lines = textwrap.wrap(
+        words,
+        width,
+        initial_indent=" " * (len(counted) - len(words)),
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    shown = [line.replace(_FILLER, "").replace(_NO_BREAK_SPACE, " ").rstrip() for line in lines]
+    return shown or [""]
 
 
 def format_columns(
