@@ -2,8 +2,8 @@
 
     python benchmarks/watch.py [QUESTION ...] [--saves 10]
 
-This is the loop of the command without its terminal: files that are saved, the thread that notices,
-the records, the session.  A wrong file has its verdict before it is explained.  Versions that are
+This is the loop of the command without its terminal: files that are saved, the look at them, the
+records, the session.  (The command looks every 20 ms.)  A wrong file has its verdict before it is explained.  Versions that are
 right and wrong are saved in turn, and after each save the same version is graded in a session on a
 seed that it knows, so that other work on the machine slows both alike; medians are printed.
 """
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import queue
 import statistics
 import tempfile
 import time
@@ -24,7 +23,7 @@ from grader import bank
 from grader.commands import start
 from grader.commands.context import Context
 from grader.commands.options import now
-from grader.commands.watched_drill import WatchedDrill, watch_saves
+from grader.commands.watched_drill import WatchedDrill
 from grader.explain.session import GradingSession
 from grader.model.question import Question
 
@@ -51,14 +50,11 @@ def measured(name: str, rounds: int) -> dict[str, list[float]]:
     """Medians in seconds by what is saved: until its verdict, its page, and of a grade alone."""
     question = bank.load_question([ROOT], name)
     spent: dict[str, list[tuple[float, float, float]]] = {}
-    saved, decided = queue.SimpleQueue[None](), list[float]()
+    decided = list[float]()
     with tempfile.TemporaryDirectory() as place, GradingSession(question) as session:
         here = Context(Path(place), Path(place, "home"), now, ROOT)
         start.start_drill(here, name)
-        with (
-            WatchedDrill(here, name) as watched,
-            watch_saves(watched.path, lambda: saved.put(None)),
-        ):
+        with WatchedDrill(here, name) as watched:
             watched.on_verdict = lambda _: decided.append(time.perf_counter())
             watched.grade_if_changed()
             for number in range(rounds + 1):
@@ -66,14 +62,10 @@ def measured(name: str, rounds: int) -> dict[str, list[float]]:
                     version = program + f"\n# version {number}\n".encode()
                     aside = watched.path.with_name("aside")
                     aside.write_bytes(version)
-                    while not saved.empty():  # of what was saved before, and of the second
-                        saved.get()
                     decided.clear()
                     began = time.perf_counter()
                     os.replace(aside, watched.path)  # noqa: PTH105 as an editor saves
-                    saved.get()
-                    while not watched.grade_if_changed():
-                        saved.get()
+                    assert watched.grade_if_changed()
                     ended = time.perf_counter()
                     assert watched.last_grade is not None
                     passes = watched.last_grade.report.verdict == "pass"

@@ -12,7 +12,7 @@ import typer
 
 from grader.commands import output
 from grader.commands.options import SomeId, command_context, flag
-from grader.commands.watched_drill import WatchedDrill, watch_saves
+from grader.commands.watched_drill import WatchedDrill
 
 if TYPE_CHECKING:
     from grader.commands.watch_screen import InterviewControls
@@ -50,32 +50,24 @@ def watch_drill(
         context = replace(
             context, show_warning=lambda *texts: warnings.append(" ".join(texts).rstrip())
         )
-    wake, waker = os.pipe()
-    os.set_blocking(waker, False)
-
-    def on_save() -> None:
-        with suppress(BlockingIOError):  # the pipe is full: the loop wakes anyway
-            os.write(waker, b"\0")
-
     with ExitStack() as stack:
         stack.callback(lambda: list(map(output.warn, warnings)))  # after the screen is closed
         watched = stack.enter_context(WatchedDrill(context, question_id))
         stack.enter_context(suppress(KeyboardInterrupt))
-        stack.enter_context(watch_saves(watched.path, on_save))
         if has_screen:
-            screen = Screen(ctx, watched, warnings, wake, waker, controls)
+            screen = Screen(ctx, watched, warnings, controls)
             return stack.enter_context(screen).run()
-        _write_grades(watched, wake, json=json)
+        _write_grades(watched, json=json)
     return False
 
 
-def _write_grades(watched: WatchedDrill, wake: int, *, json: bool) -> None:
+def _write_grades(watched: WatchedDrill, *, json: bool) -> None:
     """Write the page or the report of each grade, until standard input ends."""
-    from grader.commands.watch_screen import SAVED_EVENT, screen_events, watch_page
+    from grader.commands.watch_screen import LOOK_EVENT, screen_events, watch_page
     from grader.reports.json import dumps
 
-    for event in chain([SAVED_EVENT], screen_events(wake)):
-        if event != SAVED_EVENT or not watched.grade_if_changed():
+    for event in chain([LOOK_EVENT], screen_events()):
+        if event != LOOK_EVENT or not watched.grade_if_changed():
             continue
         if watched.fault:
             output.warn(watched.fault.message, watched.fault.hint)

@@ -1,7 +1,7 @@
 """The terminal while a drill is watched: the content of its screen, and the action of each key.
 
-One loop waits for saves, signals and keys and handles one after another: keys that are pressed
-during a grade wait.  The terminal is restored however the loop ends.
+One loop waits for keys and signals and looks at the file.  It handles one event after another: keys
+that are pressed during a grade wait.  The terminal is restored however the loop ends.
 """
 
 from __future__ import annotations
@@ -43,8 +43,10 @@ from grader.sandbox import Closeable
 if TYPE_CHECKING:
     from grader.commands.watched_drill import WatchedDrill
 
-SAVED_EVENT = "saved"
-_WAKING_SIGNALS = (signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT)
+LOOK_EVENT = "look"  # it is time to look whether the file has changed
+_LOOK_INTERVAL = 0.02  # seconds
+_LOOKS_AT_CLOCK = 50  # looks at the file between two looks at the clock
+_SCREEN_SIGNALS = (signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT)
 _ESCAPE_SEQUENCE = re.compile(r"\x1b[\[O][0-?]*[ -/]*[@-~]?")  # sent by an arrow key, for example
 _STYLE = re.compile(r"\x1b\[\d*m")
 _ENTER_SCREEN = "\x1b[?1049h\x1b[?25l"  # the other screen, without a cursor
@@ -79,19 +81,24 @@ def watch_page(
     return list(grade_page(graded.report, page_context))
 
 
-def screen_events(wake: int) -> Iterator[str]:
-    """Yield events until standard input ends: a save, the name of a signal, or a key."""
+def screen_events(signals: list[int] | None = None) -> Iterator[str]:
+    """Yield events until standard input ends: a key, the name of a signal, or `LOOK_EVENT`.
+
+    Signals are taken from a list, to which a handler adds their numbers.
+    """
     while sys.stdin is not None:
-        if wake in select.select([wake, sys.stdin], [], [])[0]:
-            for number in sorted(set(os.read(wake, 1 << 16))):  # many saves are one
-                yield signal.Signals(number).name if number else SAVED_EVENT
-            continue  # another program may have read the keys meanwhile
-        typed = b""
-        with suppress(OSError):  # the terminal is gone
-            typed = os.read(sys.stdin.fileno(), 1024)
-        if not typed:
-            return
-        yield from _ESCAPE_SEQUENCE.sub("", typed.decode("utf-8", "replace"))
+        has_keys = select.select([sys.stdin], [], [], _LOOK_INTERVAL)[0]
+        if signals:
+            yield signal.Signals(signals.pop(0)).name
+        elif not has_keys:
+            yield LOOK_EVENT
+        else:
+            typed = b""
+            with suppress(OSError):  # the terminal is gone
+                typed = os.read(sys.stdin.fileno(), 1024)
+            if not typed:
+                return
+            yield from _ESCAPE_SEQUENCE.sub("", typed.decode("utf-8", "replace"))
 
 
 class InterviewControls(NamedTuple):
@@ -112,17 +119,14 @@ class Screen(Closeable):
         ctx: typer.Context,
         watched: WatchedDrill,
         notes: list[str],
-        wake: int,
-        waker: int,
         interview: InterviewControls | None = None,
     ) -> None:
-        """Show nothing yet; `notes` are warnings, and a byte in the pipe `wake` wakes the loop."""
+        """Show nothing yet; `notes` are warnings."""
         self._watched = watched
         self._notes = notes
-        self._wake = wake
-        self._waker = waker
         self._interview = interview
         self._terminal_mode = termios.tcgetattr(sys.stdin)
+        self._signals: list[int] = []  # that are not handled yet
         self._events = self._read_events()  # one iterator: several would change the order of keys
         self._first_word = ""  # of the page
         self._clock = ""  # the minutes in the first line of the page
@@ -168,18 +172,16 @@ class Screen(Closeable):
     def take(self) -> None:
         """Use the other screen, and read keys without Enter, until `close`."""
         entrypoint.end_by_signals()
-        for number in _WAKING_SIGNALS:
-            signal.signal(number, lambda *_: None)
-        signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
+        for number in _SCREEN_SIGNALS:
+            signal.signal(number, lambda number, _: self._signals.append(number))
         tty.setcbreak(sys.stdin, termios.TCSADRAIN)
         output.send(_ENTER_SCREEN)
 
     def close(self) -> None:
         """Restore the terminal; one that is gone is not a fault."""
         with output.interrupts_ignored():  # a second Ctrl-C would stop this half way
-            for number in (*entrypoint.ENDING, *_WAKING_SIGNALS):
+            for number in (*entrypoint.ENDING, *_SCREEN_SIGNALS):
                 signal.signal(number, signal.SIG_DFL)
-            signal.set_wakeup_fd(-1)
             with suppress(output.PipeClosedError, DrillError, termios.error):
                 termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._terminal_mode)
                 output.send(_LEAVE_SCREEN)
@@ -192,7 +194,7 @@ class Screen(Closeable):
             self._draw()
         self._watched.grade_if_changed()
         self._draw()
-        for event in self._events:
+        for number, event in enumerate(self._events):
             if event == "q":
                 return False
             if interview and event == interview.keys[0][0]:
@@ -201,6 +203,8 @@ class Screen(Closeable):
                 has_changed = True
             else:
                 has_changed = self._handle(event)
+            if number % _LOOKS_AT_CLOCK and not has_changed:
+                continue
             if interview and not interview.time_left():
                 return False
             if has_changed or self._time_text() != self._clock:  # a minute has passed
@@ -208,8 +212,8 @@ class Screen(Closeable):
         return False
 
     def _handle(self, event: str) -> bool:
-        """Handle a save, a signal or a key; return True if the screen is to be drawn."""
-        if event == SAVED_EVENT:
+        """Handle an event; return True if the screen is to be drawn."""
+        if event == LOOK_EVENT:
             has_changed = self._watched.grade_if_changed()
             if has_changed:  # the verdict replaces any other output
                 self._view = ""
@@ -219,7 +223,7 @@ class Screen(Closeable):
 
     def _read_events(self) -> Iterator[str]:
         """Yield the events; take the terminal again after the process was stopped."""
-        for event in screen_events(self._wake):
+        for event in screen_events(self._signals):
             if event == "SIGTSTP":
                 self.close()
                 os.kill(os.getpid(), signal.SIGTSTP)
@@ -276,7 +280,7 @@ class Screen(Closeable):
         for event in chain(["begin"], self._events):
             if len(event) == 1:
                 return event in "yY"
-            if event != SAVED_EVENT:
+            if event != LOOK_EVENT:
                 self._put(text, *keys)
         return False
 
@@ -293,7 +297,7 @@ class Screen(Closeable):
                     typed = typed[:-1]
                 elif len(event) == 1 and event.isprintable():
                     typed += event
-                if event != SAVED_EVENT:
+                if event != LOOK_EVENT:
                     length = format_count(len(typed), "character")
                     self._put_keys(f"{kind}, not shown: {length}", "Ctrl-U: empty", "Enter: keep")
         finally:  # Ctrl-C keeps the text as well

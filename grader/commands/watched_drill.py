@@ -6,11 +6,8 @@ A file that cannot be graded does not end the watch.
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from grader.commands import files, schedule
@@ -27,8 +24,7 @@ if TYPE_CHECKING:
     from grader.model.report import Report
     from grader.records.events import Attempt
 
-SAVE_PAUSE_MS = 10  # without a change, after which a save is complete; also the polling interval
-CHECK_INTERVAL_MS = 1000  # between checks of the file, for changes that nobody reports
+SAVE_PAUSE = 0.01  # seconds without a change, after which a save is complete
 
 
 class WatchedDrill(Closeable):
@@ -57,21 +53,27 @@ class WatchedDrill(Closeable):
 
     def grade_if_changed(self) -> bool:
         """Grade the file if it has changed since the last grade; return True if there is news."""
-        fault: UsageError | None = None
-        content: bytes | str
-        try:
-            content = files.read_submission(self.path)
-        except UsageError as unreadable:
-            fault = unreadable
-            content = unreadable.message
+        content, fault = self._read_file()
         if content == self._last_read:
             return False
+        before: bytes | str | None = None
+        while content != before:  # an editor may still be writing
+            time.sleep(SAVE_PAUSE)
+            before = content
+            content, fault = self._read_file()
         self._last_read = content
         self.fault = fault
         is_new = self.last_grade is None or content != self.last_grade.submission
         if fault is None and is_new:
             self._grade()
         return True
+
+    def _read_file(self) -> tuple[bytes | str, UsageError | None]:
+        """Return the content of the file; if it cannot be read, a message and the fault."""
+        try:
+            return files.read_submission(self.path), None
+        except UsageError as fault:
+            return fault.message, fault
 
     @property
     def time_text(self) -> str:
@@ -172,42 +174,3 @@ class WatchedDrill(Closeable):
         if self._session:
             self._session.close()
             self._session = None
-
-
-@contextmanager
-def watch_saves(path: Path, on_save: Callable[[], None]) -> Iterator[None]:
-    """Call `on_save`, in a thread, when a file may have changed, and every second.
-
-    Changes that follow each other at once are one.  If the folder is removed and created again, it
-    is watched again.  If the system reports no changes, the check every second remains.
-    """
-    stop = threading.Event()
-
-    def watch_folder() -> None:
-        from watchfiles import watch
-
-        while not stop.is_set():
-            with suppress(OSError, RuntimeError):  # no folder, or too many watches
-                folder = path.parent.stat()
-                for _ in watch(
-                    path.parent,
-                    watch_filter=None,
-                    step=SAVE_PAUSE_MS,
-                    rust_timeout=CHECK_INTERVAL_MS,
-                    yield_on_timeout=True,
-                    stop_event=stop,
-                    recursive=False,
-                ):
-                    on_save()
-                    if not os.path.samestat(path.parent.stat(), folder):
-                        break
-            on_save()
-            stop.wait(CHECK_INTERVAL_MS / 1000)
-
-    thread = threading.Thread(target=watch_folder, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()

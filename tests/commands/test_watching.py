@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import queue
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ import grader.explain.session
 from grader.commands import history, interview, open_interview, start, watched_drill
 from grader.commands.context import Context
 from grader.commands.grade import SealedError
-from grader.commands.watched_drill import WatchedDrill, watch_saves
+from grader.commands.watched_drill import WatchedDrill
 from grader.model.errors import GraderError
 from grader.model.report import Report
 from grader.records import events
@@ -333,44 +332,49 @@ def test_a_prediction_is_asked_about_before_the_grade_that_counts(
                       " count."]  # fmt: skip
 
 
-def test_every_way_to_save_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watched_drill, "CHECK_INTERVAL_MS", 50)
-    told = queue.SimpleQueue[str]()
-    path = tmp_path / "drill" / "submission.py"
+def test_every_way_to_save_is_noticed(ctx: Context, watched: WatchedDrill, tmp_path: Path) -> None:
+    path = watched.path
     aside = tmp_path / "aside"
 
-    def read() -> str:
-        try:
-            return path.read_text()
-        except OSError:
-            return ""
-
-    def until(text: str) -> None:
-        while told.get(timeout=60) != text:
-            pass
-
-    def replaced() -> None:
-        aside.write_text("replaced")
+    def replace(text: str) -> None:
+        aside.write_text(text)
         aside.rename(path)
 
-    def made() -> None:
+    def recreate(text: str) -> None:
         path.parent.mkdir()
-        path.write_text("made again")
+        path.write_text(text)
 
-    path.parent.mkdir()
-    with watch_saves(path, lambda: told.put(read())):
-        for act, text in (
-            (lambda: path.write_text("written"), "written"),
-            (replaced, "replaced"),
-            (path.unlink, ""),
-            (lambda: path.write_text("new"), "new"),
-            (lambda: shutil.rmtree(path.parent), ""),
-            (made, "made again"),
-            (replaced, "replaced"),
-            (lambda: [path.write_text(f"{n}") for n in range(1000)], "999"),
-        ):
-            act()
-            until(text)
+    for change in (
+        lambda: path.write_text("# fail 1"),
+        lambda: path.write_text("# fail 2"),
+        lambda: replace("# fail 3"),
+        path.unlink,
+        lambda: path.write_text("# fail 4"),
+        lambda: shutil.rmtree(path.parent),
+        lambda: recreate("# fail 5"),
+        lambda: replace("# fail 6"),
+    ):
+        change()
+        assert watched.grade_if_changed()
+        assert not watched.grade_if_changed()
+    assert verdicts(ctx) == ["fail"] * 6
+
+
+def test_a_save_that_is_not_complete_is_waited_for(
+    ctx: Context, watched: WatchedDrill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pieces = iter(["# err", "# error", "# error"])
+    pauses: list[float] = []
+
+    def write_next_piece(seconds: float) -> None:
+        pauses.append(seconds)
+        watched.path.write_text(next(pieces))
+
+    monkeypatch.setattr(watched_drill.time, "sleep", write_next_piece)
+    watched.path.write_text("# fa")
+    assert watched.grade_if_changed()
+    assert pauses == [watched_drill.SAVE_PAUSE] * 3
+    assert verdicts(ctx) == ["error"]
 
 
 def test_a_blind_interview_has_no_verdict_also_early(here: Callable[[Path], Context]) -> None:
