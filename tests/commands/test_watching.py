@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -370,7 +371,7 @@ def test_a_save_that_is_not_complete_is_waited_for(
         pauses.append(seconds)
         watched.path.write_text(next(pieces))
 
-    monkeypatch.setattr(watched_drill.time, "sleep", write_next_piece)
+    monkeypatch.setattr(time, "sleep", write_next_piece)
     watched.path.write_text("# fa")
     assert watched.grade_if_changed()
     assert pauses == [watched_drill.SAVE_PAUSE] * 3
