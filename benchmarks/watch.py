@@ -4,9 +4,9 @@
 
 This is the loop of the command without its terminal: files that are saved, the look at them (which
 the command takes every 20 ms), the records, the session.  A wrong file has its verdict before it is
-explained.  Versions that are right and wrong are saved in turn, and after each save the same version
-is graded in a session on a seed that it knows, so that other work on the machine slows both alike;
-medians are printed.
+explained.  Versions that are right and wrong are saved in turn, and after each save the same
+version is graded in a session on a seed that it knows, so that other work on the machine slows both
+alike; medians are printed.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ def discuss(
     command = f"drill discuss{discussion.resolved_drill.drill_argument}"
     if part is not None:
         command = f"{command} --part {part}"
-    can_ask = not json and not isinstance(output.style, output.Recording)
+    can_ask = not json and output.style.document is None
     name = discussion.resolved_drill.question.id
     if answer is not None:
         if not can_ask or ticked is not None:

@@ -37,7 +37,7 @@ from mcp_types import (
 from pydantic import Field, ValidationError
 
 from grader.commands import entrypoint, mcp_prompts, output
-from grader.commands.mcp_tools import TOOLS, Request, Tool
+from grader.commands.mcp_tools import TOOLS, Request, Tool, without_private_keys
 from grader.model.version import __version__
 
 MAX_ARGUMENT_LENGTH = 1000  # characters
@@ -96,7 +96,7 @@ class CommandCaller:
                 async for chunk in process.stdout:
                     *lines, incomplete_line = (incomplete_line + chunk).split(b"\n")
                     for line in lines:
-                        message = json.loads(line)
+                        message = json.loads(line, object_hook=without_private_keys)
                         if "result" in message:
                             return dict(message["result"])
                         await doing(message["step"])

@@ -10,15 +10,18 @@ part before it is asked.
 from __future__ import annotations
 
 import gc
+import io
 import json
 import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand
 
 from grader import sandbox
 from grader.commands import (
@@ -74,7 +77,13 @@ def main() -> None:
     gc.set_threshold(100_000)  # as for every command
     request = Request(**json.loads(sys.stdin.buffer.readline()))
     threading.Thread(target=_exit_at_end_of_input, daemon=True).start()
-    _send({"result": run_request(request, lambda step: _send({"step": step}))})
+    lines = sys.stdout.buffer  # where `run_request` does not write
+
+    def send(**content: object) -> None:
+        lines.write(to_json_line(content))
+        lines.flush()
+
+    send(result=run_request(request, lambda step: send(step=step)))
     os._exit(0)
 
 
@@ -84,42 +93,35 @@ def _exit_at_end_of_input() -> None:
     os._exit(entrypoint.EXIT_INTERRUPTED)
 
 
-def _send(content: dict[str, Any]) -> None:
-    sys.stdout.buffer.write(to_json_line(content))
-    sys.stdout.buffer.flush()
-
-
 def to_json_line(content: dict[str, Any]) -> bytes:
     """Return a line of JSON; half a character, as in a file name, becomes `?`."""
-    text = json.dumps(content, ensure_ascii=False)
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=os.fspath)
     return text.encode("utf-8", "replace") + b"\n"
 
 
-def run_request(request: Request, doing: Callable[[str], None]) -> dict[str, Any]:
-    """Return the document and the page of a command; `doing` gets each of its steps."""
-    with output.record_output(doing, plain=request.plain) as recording:
+def without_private_keys(content: dict[str, Any]) -> dict[str, Any]:
+    """Return an object of a document without what leads to the answers."""
+    return {key: content[key] for key in content if key not in _PRIVATE_KEYS}
+
+
+def run_request(request: Request, show_step: Callable[[str], None]) -> dict[str, Any]:
+    """Return the document and the page of a command."""
+    style = output.Style(request.plain, color="never", show_step=show_step, document={})
+    output.style = style
+    with redirect_stdout(io.StringIO()) as page, redirect_stderr(io.StringIO()) as remarks:
         try:
             _call(request)
         except Exception as fault:  # noqa: BLE001 - every fault is reported to the assistant
             entrypoint.report_error(fault)
-    document = recording.document | {"at": now()}  # an assistant has no clock
-    if recording.remarks and "error" not in document:
-        document["remarks"] = recording.remarks.splitlines()
-    text = json.dumps(document, allow_nan=False, default=os.fspath)
-    public = json.loads(
-        text,
-        object_hook=lambda content: {
-            key: content[key] for key in content if key not in _PRIVATE_KEYS
-        },
-    )
-    return {"document": public, "page": recording.page}
+    document = (style.document or {}) | {"at": now()}  # an assistant has no clock
+    if remarks.getvalue() and "error" not in document:
+        document["remarks"] = remarks.getvalue().splitlines()
+    return {"document": document, "page": remarks.getvalue() + page.getvalue()}
 
 
 def _call(request: Request) -> None:
-    from grader.commands.app import load_command
-
     bank = request.bank and Path(request.bank)
-    ctx = typer.Context(load_command("show"), info_name=request.name, obj=bank)
+    ctx = typer.Context(TyperCommand(request.name), info_name=request.name, obj=bank)
     if request.name in mcp_prompts.ROLES:
         _show_role(ctx, request.name, **request.arguments)
         return

@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import get_terminal_size, which
 from typing import TYPE_CHECKING, Any, TextIO
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 MAX_WIDTH = 120  # columns; a wider line or table is harder to read
 MIN_LONG_COLUMN = 30  # columns of a table's longest texts, before other columns are left out
 EXIT_PIPE_CLOSED = 141
+_NO_WINDOW = (80, 24)  # columns and rows if there is no terminal
 ERASE_LINE = "\r\x1b[K"
 _PAGER_FAILED = {126, 127}  # statuses of a shell that cannot start a program
 
@@ -40,16 +41,8 @@ class Style:
     paging: bool = True
     color: str = "auto"  # or always, never
     has_status: bool = False  # whether standard error shows a status line
-
-
-@dataclass(slots=True)
-class Recording(Style):
-    """A style that writes nothing: the output is kept, as in a window of 80 columns."""
-
-    doing: Callable[[str], None] = lambda _step: None  # called with each step of a long command
-    document: dict[str, Any] = field(default_factory=dict)
-    page: str = ""  # the output of a command without --json
-    remarks: str = ""  # the part of the page for standard error
+    show_step: Callable[[str], None] | None = None  # where steps go, if not to the status line
+    document: dict[str, Any] | None = None  # of `--json`, for an assistant, which gets the page too
 
 
 style: Style = Style()  # of the running command
@@ -75,33 +68,14 @@ def configure(*, plain: bool, paging: bool, color: str) -> None:
     style.color = color
 
 
-@contextmanager
-def record_output(doing: Callable[[str], None], *, plain: bool) -> Iterator[Recording]:
-    """Record the output, both the document and the page, instead of writing it."""
-    global style
-    before = style
-    style = Recording(plain, color="never", doing=doing)
-    try:
-        yield style
-    finally:
-        style = before
-
-
-def _window() -> os.terminal_size:
-    default = (80, 24)
-    if isinstance(style, Recording):
-        return os.terminal_size(default)
-    return get_terminal_size(default)
-
-
 def width() -> int:
     """Return the columns of the terminal, at most `MAX_WIDTH`; 80 if there is no terminal."""
-    return max(20, min(_window().columns, MAX_WIDTH))
+    return max(20, min(get_terminal_size(_NO_WINDOW).columns, MAX_WIDTH))
 
 
 def rows() -> int:
     """Return the rows of the terminal without one for the prompt."""
-    return _window().lines - 1
+    return get_terminal_size(_NO_WINDOW).lines - 1
 
 
 def text_width() -> int:
@@ -110,7 +84,7 @@ def text_width() -> int:
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
-    return not isinstance(style, Recording) and stream is not None and stream.isatty()
+    return stream is not None and stream.isatty()
 
 
 def can_show(text: str) -> bool:
@@ -292,7 +266,7 @@ def _show_in_pager(text: str) -> bool:
     """Show a text in a pager if it is longer than the screen; return True if that was done."""
     if not style.paging or style.plain or not _is_terminal(sys.stdout):
         return False
-    size = get_terminal_size((80, 24))
+    size = get_terminal_size(_NO_WINDOW)
     rows = sum(
         max(1, -(-text_layout.display_width(line) // size.columns)) for line in text.splitlines()
     )
@@ -331,9 +305,9 @@ def write_json(*, format: int = 1, indent: int | None = 2, **content: object) ->
 def emit_json(json: bool, **content: Any) -> bool:  # noqa: ANN401 - what JSON takes
     """Write a result as JSON if `json`, and return True if no page is needed.
 
-    A recording keeps the document, and needs the page as well.
+    An assistant gets the document and the page.
     """
-    if isinstance(style, Recording):
+    if style.document is not None:
         style.document = {"format": 1, **content}
         return False
     if json:
@@ -370,8 +344,8 @@ def info(text: str) -> None:
 @contextmanager
 def show_status() -> Iterator[Callable[..., None]]:
     """Give the function that shows the steps of a long command; silent without a terminal."""
-    if isinstance(style, Recording):
-        yield style.doing
+    if style.show_step:
+        yield style.show_step
         return
     is_erasable = os.environ.get("TERM", "") not in {"dumb", "unknown", ""}
     if not (is_erasable and _is_terminal(sys.stderr)):
@@ -401,11 +375,6 @@ def flush() -> None:
 
 
 def _put(stream: TextIO | None, text: str) -> None:
-    if isinstance(style, Recording):
-        style.page += text
-        if stream is sys.stderr:
-            style.remarks += text
-        return
     if style.has_status:
         draw_status("")
     if stream is None:  # closed by the caller: `drill list >&-`

@@ -26,8 +26,14 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 
 from grader import bank
+from grader.commands import output
 from grader.commands.mcp_server import CommandCaller, McpServer
-from grader.commands.mcp_tools import Request, run_request, to_json_line
+from grader.commands.mcp_tools import (
+    Request,
+    run_request,
+    to_json_line,
+    without_private_keys,
+)
 from grader.model.question import Question
 from tests.commands.conftest import Drill
 from tests.leftovers import all_end
@@ -118,10 +124,14 @@ class CallerInThisProcess(CommandCaller):
         """Return the document and the page, as they come out of a line of JSON."""
         content = json.loads(json.dumps(request._asdict()))
         steps = list[str]()
-        result = run_request(Request(**content), steps.append)
+        style = output.style
+        try:
+            result = run_request(Request(**content), steps.append)
+        finally:
+            output.style = style
         for step in steps:
             await doing(step)
-        return dict(json.loads(to_json_line(result)))
+        return dict(json.loads(to_json_line(result), object_hook=without_private_keys))
 
 
 @pytest.fixture
