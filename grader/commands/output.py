@@ -212,37 +212,36 @@ def write_table(
     Columns of `spare` are left out one by one, until that column is `MIN_LONG_COLUMN` wide or as
     wide as its longest text.
     """
-    table = [head, *rows]
-    long_index = head.index(long)
+    rows = list(rows)
     if style.plain:
-        write_lines(text_layout.format_columns(head, table[1:], plain=True))
+        write_lines(text_layout.table_sentences(head, rows))
         return
-    left_out: set[str] = set()
+    full_rows = [row for row in rows if len(row) == len(head)]
+    widths = {
+        name: max(map(text_layout.display_width, (name, *cells)))
+        for name, *cells in zip(head, *full_rows, strict=True)
+        if any(cells) or name == long
+    }
 
-    def format_table(long_width: int) -> list[text_layout.Line]:
-        lines: list[list[str]] = []
-        for row in table:
-            cells = [*row]
-            if len(cells) > long_index:
-                cells[long_index] = text_layout.truncate(cells[long_index], long_width)
-            lines.append(
-                [cell for name, cell in zip(head, cells, strict=False) if name not in left_out]
-            )
-        return text_layout.format_columns(lines[0], lines[1:], right=("no.", "try", "min"))
+    def room() -> int:
+        others = sum(widths[name] + 2 for name in widths if name != long)
+        return max(width(), text_layout.NARROWEST) - others
 
-    longest = max(
-        text_layout.display_width(row[long_index]) for row in table if len(row) > long_index
+    for name in spare:
+        if room() < min(widths[long], MIN_LONG_COLUMN):
+            widths.pop(name, None)
+    widths[long] = max(min(room(), widths[long]), 8)
+
+    def fit(row: Sequence[str]) -> Sequence[str]:
+        if len(row) < len(head):
+            return row
+        cells = zip(head, row, strict=True)
+        return [text_layout.truncate(cell, widths[name]) for name, cell in cells if name in widths]
+
+    lines = text_layout.format_columns(
+        fit(head), [fit(row) for row in rows], right=("no.", "try", "min")
     )
-    for name in ("", *spare):
-        left_out.add(name)
-        table_width = max(
-            text_layout.display_width(text_layout.without_styles(line))
-            for line in format_table(longest)
-        )
-        long_width = longest + max(width(), text_layout.NARROWEST) - table_width
-        if long_width >= min(longest, MIN_LONG_COLUMN):
-            break
-    write_lines(format_table(max(min(long_width, longest), 8)), paged=True)
+    write_lines(lines, paged=True)
 
 
 def _format_line(line: text_layout.Line, *, styles: bool) -> str:

@@ -31,6 +31,7 @@ from grader.reports.text_layout import (
     fold_code,
     format_columns,
     next_step_lines,
+    table_sentences,
     without_styles,
     wrap_words,
 )
@@ -365,8 +366,7 @@ def _table_lines(table: Table, width: int) -> Iterator[Line]:
         yield from lines
         return
     first = " " * table.indent
-    for row in format_columns(head, rows, plain=True):
-        sentence = without_styles(row)
+    for sentence in table_sentences(head, rows):
         yield from wrap_words(sentence, min(width, WIDEST), first=first, indent=f"{first}  ")
 
 
@@ -406,7 +406,7 @@ def _plain_lines(block: Block) -> Iterable[str]:
         case Figure():
             return block.spoken
         case Table(head, rows):
-            return map(without_styles, format_columns(head, rows, plain=True))
+            return table_sentences(head, rows)
         case Commands([command, *more], first):
             commands = [f"{first} {command}".strip(), *more]
             return [f"Next: {command}" for command in commands]

@@ -173,32 +173,38 @@ def _wrap(text: str, width: int, indent: str) -> list[str]:
 
 def format_columns(
     head: Sequence[str],
-    rows: Iterable[Sequence[str]],
+    rows: Sequence[Sequence[str]],
     *,
     right: Sequence[str] = (),
     indent: int = 0,
-    plain: bool = False,
 ) -> list[Line]:
     """Lay out a table; no cell is folded, and a row with one cell is a heading inside the table.
 
     A column that is empty in all rows is left out; the columns named in `right` are right-aligned.
-    If `plain`, a row is a sentence, each cell after the name of its column.
     """
-    rows = list(rows)
     full_rows = [row for row in rows if len(row) == len(head)]
     columns = [column for column in range(len(head)) if any(row[column] for row in full_rows)]
     widths = {n: max(display_width(row[n]) for row in [head, *full_rows]) for n in columns}
 
     def format_row(row: Sequence[str]) -> str:
         if len(row) < len(head):
-            return f"{row[0]}:" if plain else row[0]
-        if plain:
-            filled = [n for n in columns if row[n].strip()]
-            return ", ".join(f"{head[n]} {row[n].strip()}".strip() for n in filled)
+            return row[0]
         cells = [pad(row[n], widths[n], right=head[n] in right) for n in columns]
         return " " * indent + "  ".join(cells).rstrip()
 
     lines: list[Line] = [format_row(row) for row in rows]
-    if not plain and any(cell.strip() for cell in head):
+    if any(cell.strip() for cell in head):
         lines.insert(0, bold(format_row(head)))
     return lines
+
+
+def table_sentences(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield a sentence for each row of a table: each filled cell after the name of its column."""
+    for row in rows:
+        if len(row) < len(head):
+            yield f"{row[0]}:"
+        else:
+            cells = zip(head, row, strict=True)
+            yield ", ".join(
+                f"{name} {cell.strip()}".strip() for name, cell in cells if cell.strip()
+            )
