@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, NamedTuple, TypeVar
 
@@ -92,8 +90,6 @@ def explore(
     explored = explore_model(model, set_ or (), preset=preset)
     if html:
         write_page(explored, html)
-    wants_screen = not set_ and output.is_dialog() and not output.style.plain
-    has_textual = find_spec("textual") is not None
     if json:
         document = costs.to_json(explored.model, explored.taken)
         output.write_json(**document, notes=explored.notes)
@@ -101,16 +97,10 @@ def explore(
         for note in explored.notes:
             output.write(note)
         output.write(f"the page is in {html}; any browser shows it, and it fetches nothing")
-    elif wants_screen and os.environ.get("TERM") != "dumb" and has_textual:
-        from grader.commands.explore_screen import Explorer
+    elif output.can_redraw() and not set_:
+        from grader.commands.explore_screen import Explorer, show_explorer
 
-        is_colorless = bool(os.environ.get("NO_COLOR"))
-        Explorer(explored.model, explored.wanted, reverse=not is_colorless).run()
+        show_explorer(Explorer(explored.model, explored.wanted))
     else:
-        output.show_page(
-            costs.page(explored.model, explored.preset, explored.taken, explored.notes), paged=True
-        )
-        if wants_screen and not has_textual:
-            output.warn(
-                "setting sizes with arrows needs textual", "pip install 'drill-dl[explore]'"
-            )
+        page = costs.page(explored.model, explored.preset, explored.taken, explored.notes)
+        output.show_page(page, paged=True)

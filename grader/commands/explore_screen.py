@@ -1,134 +1,140 @@
-"""`drill explore` on the whole screen: arrows and digits set what is counted."""
+"""`drill explore` on the whole screen: arrows and digits change the settings of a model."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from contextlib import suppress
+from shutil import get_terminal_size
 
-from rich.text import Text
-from textual.app import App, ComposeResult
-from textual.binding import Binding
-from textual.containers import VerticalScroll
-from textual.events import Key
-from textual.widgets import Static
-
-from grader.costs.formulas import CostModel, Settings
-from grader.reports import text_layout
-from grader.reports.blocks import BlankLine, render_terminal
+from grader.commands import output
+from grader.commands.whole_screen import LOOK_EVENT, WholeScreen
+from grader.costs.formulas import CostModel, Setting, Settings
+from grader.reports.blocks import BlankLine, Block, render_terminal
 from grader.reports.costs import cell_text, table_blocks
+from grader.reports.text_layout import REVERSE, Line, Spans, wrap_words
 
-_COLUMNS = 4  # of settings
-_KEYS = "arrows, digits: set   Tab: next view   p: preset   ?: more about this   q: quit"
+_SETTING_WIDTH = 20  # columns of a name and a value
+_KEYS = (
+    "arrows, digits: set",
+    "Tab: next view",
+    "p: preset",
+    "?: more about this",
+    "q: quit",
+)
 _HELP = (
     "Up and down choose a setting, left and right change it, digits set a number. "
     "Tab shows the next table, PgUp and PgDn scroll it, p takes the sizes of the next preset."
 )
 
 
-class Explorer(App[None]):
-    """Settings above, and below one view of what they cost."""
+def show_explorer(explorer: Explorer) -> None:
+    """Show an explorer on the whole screen until q or Ctrl-C."""
+    with suppress(KeyboardInterrupt), WholeScreen() as screen:
+        screen.take()
+        event = ""
+        while event != "q":
+            if event != LOOK_EVENT:
+                explorer.press(event)
+                with output.capture_output() as text:
+                    size = get_terminal_size()
+                    output.write_lines(explorer.lines(size.columns, size.lines - 2))
+                screen.put(text.getvalue(), *_KEYS)
+            event = next(screen.events, "q")
 
-    CSS = "Static { height: auto; } VerticalScroll { scrollbar-size: 0 0; margin: 1 0; }"
-    BINDINGS: ClassVar = [
-        Binding("tab", "turn(1)", priority=True),
-        Binding("ctrl+c", "quit", priority=True),
-    ]
-    ENABLE_COMMAND_PALETTE = False
 
-    def __init__(self, model: CostModel, wanted: Settings, *, reverse: bool) -> None:
-        super().__init__(ansi_color=True)
-        self.model, self.wanted_settings, self.marked = (
-            model,
-            dict(wanted),
-            "reverse" if reverse else "",
-        )
-        self.views = [*dict.fromkeys(table.view for table in model.tables if table.view)]
-        self.view_index = self.preset = 0
-        self.typed_digits = ""
+class Explorer:
+    """The settings of a model, and below them one view of its costs."""
 
-    def compose(self) -> ComposeResult:
-        """Texts below one another, of which the costs scroll."""
-        yield from (Static(id=name) for name in ("settings", "about", "short"))
-        with VerticalScroll(can_focus=False):
-            yield Static(id="costs")
-        yield Static(_KEYS)
+    def __init__(self, model: CostModel, settings: Settings) -> None:
+        self.wanted_settings = dict(settings)
+        self._model = model
+        self._views = list(dict.fromkeys(table.view for table in model.tables if table.view))
+        self._view_number = 0
+        self._page_number = 0  # of the view, if it is longer than the screen
+        self._preset_number = 0
+        self._chosen_number = 0  # of the setting that keys change
+        self._typed_digits = ""
+        self._shows_help = False
 
-    def on_mount(self) -> None:
-        """Show what there is to begin with."""
-        self.theme = "ansi-dark"  # of which only the colors of the terminal are used
-        self.show()
+    def press(self, key: str) -> None:
+        """Choose a setting or another view, or change the chosen setting."""
+        chosen = self._model.settings[self._chosen_number]
+        typed_digits = ""
+        self._shows_help = key == "?"
+        if key in {"up", "down"}:
+            step = 1 if key == "down" else -1
+            self._chosen_number = (self._chosen_number + step) % len(self._model.settings)
+        elif key in {"left", "right"}:
+            self.wanted_settings[chosen.name] = self._neighbor(is_right=key == "right")
+        elif key == "page up":
+            self._page_number = max(self._page_number - 1, 0)
+        elif key == "page down":
+            self._page_number += 1
+        elif key == "\t":
+            self._view_number = (self._view_number + 1) % len(self._views)
+            self._page_number = 0
+        elif key == "p":
+            presets = list(self._model.presets.values())
+            self._preset_number = (self._preset_number + 1) % len(presets)
+            self.wanted_settings = dict(presets[self._preset_number])
+        elif key.isdecimal() and not chosen.words:
+            typed_digits = f"{self._typed_digits}{key}"[:10]
+            self.wanted_settings[chosen.name] = int(typed_digits)
+        self._typed_digits = typed_digits
 
-    def action_turn(self, by: int) -> None:
-        """Show the next view."""
-        self.views = self.views[by:] + self.views[:by]
-        self.show()
+    def _neighbor(self, *, is_right: bool) -> int | str:
+        """Return the next possible value of the chosen setting; at an end, its own value."""
+        setting = self._model.settings[self._chosen_number]
+        value = self.wanted_settings[setting.name]
+        stops: list[int | str] = [*setting.words]
+        if isinstance(value, int):
+            stops = [*sorted({value, *self._possible_numbers(setting)})]
+        number = stops.index(value) + (1 if is_right else -1)
+        return stops[min(max(number, 0), len(stops) - 1)]
 
-    def on_key(self, event: Key) -> None:
-        """Choose a setting, or set it: to a neighbor, or to what is typed."""
-        name, _, words, *_ = setting = self.model.settings[self.view_index]
-        scroll, (typed, self.typed_digits) = self.query_one(VerticalScroll), (self.typed_digits, "")
-        model = self.model
-        wanted = self.wanted_settings
-        now = self.wanted_settings[name]
-        stops = [
-            n
-            for n in setting.slider_values()
-            if n == model.resolve_settings({**wanted, name: n})[0][name]
-        ]
-        match event.key:
-            case "up":
-                self.view_index = (self.view_index - 1) % len(self.model.settings)
-            case "down":
-                self.view_index = (self.view_index + 1) % len(self.model.settings)
-            case "left" | "right" as key:
-                order: Any = stops.index if words else int
-                side = [n for n in stops if n != now and (order(n) < order(now)) == (key == "left")]
-                self.wanted_settings[name] = side[-1 if key == "left" else 0] if side else now
-            case "pageup":
-                scroll.scroll_page_up(animate=False)
-            case "pagedown":
-                scroll.scroll_page_down(animate=False)
-            case "p":
-                self.preset = (self.preset + 1) % len(self.model.presets)
-                self.wanted_settings = dict([*self.model.presets.values()][self.preset])
-            case "q":
-                self.exit()
-            case "question_mark":  # until the next key
-                self.query_one("#about", Static).update(f"{self.model.about}\n{_HELP}")
-                return
-            case digit if digit.isdecimal() and not words:
-                self.typed_digits = f"{typed}{digit}"[:10]
-                self.wanted_settings[name] = int(self.typed_digits)
-        self.show()
+    def _possible_numbers(self, setting: Setting) -> Iterator[int]:
+        """Yield the stops of a slider that no rule of the model replaces."""
+        for stop in setting.slider_values():
+            settings, _ = self._model.resolve_settings({**self.wanted_settings, setting.name: stop})
+            if settings[setting.name] == stop:
+                yield int(stop)
 
-    def show(self) -> None:
-        """Work everything out and draw it."""
-        taken, notes = self.model.resolve_settings(self.wanted_settings)
-        values = self.model.formula_values(taken)
-        chosen = self.model.settings[self.view_index]
-        down = -(-len(self.model.settings) // _COLUMNS)
-        grid = Text()
-        for row in range(down):
-            for one in self.model.settings[row::down]:
-                cell = (
-                    f"{'>' if one is chosen else ' '}{one.name:<9} {self.wanted_settings[one.name]}"
-                )
-                grid.append(cell, self.marked if one is chosen else "")
-                grid.append(" " * (20 - len(cell)))
-            grid.append("\n")
-        short, *tables = self.model.tables
-        viewed = (table for table in tables if table.view == self.views[0])
-        shown = [block for one in viewed for block in (*table_blocks(one, values), BlankLine())]
+    def lines(self, width: int, rows: int) -> list[Line]:
+        """Return the lines of the screen; a view that is too long is cut into pages."""
+        taken, notes = self._model.resolve_settings(self.wanted_settings)
+        values = self._model.formula_values(taken)
+        chosen = self._model.settings[self._chosen_number]
+        about = notes or [f"{chosen.name}: {chosen.about}"]
+        if self._shows_help:
+            about = [self._model.about, _HELP]
+        short, *tables = self._model.tables
         totals = (" ".join(cell_text(cell, values) for cell in row.cells[:2]) for row in short.rows)
-        texts: dict[str, Text | str] = {
-            "settings": grid,
-            "about": "\n".join(notes) or f"{chosen.name}: {chosen.about}",
-            "short": ", ".join(totals),
-            "costs": Text("\n").join(map(_styled, render_terminal(shown, self.size.width))),
-        }
-        for name, content in texts.items():
-            self.query_one(f"#{name}", Static).update(content)
+        lines: list[Line] = [*self._setting_lines(width)]
+        for text in (*about, ", ".join(totals)):
+            lines += wrap_words(text, width)
+        lines.append("")
+        blocks: list[Block] = []
+        for table in tables:
+            if table.view == self._views[self._view_number]:
+                blocks += [*table_blocks(table, values), BlankLine()]
+        view = render_terminal(blocks, width)
+        page_rows = max(rows - len(lines), 1)
+        self._page_number = min(self._page_number, (len(view) - 1) // page_rows)
+        first = self._page_number * page_rows
+        return [*lines, *view[first : first + page_rows]]
 
-
-def _styled(line: text_layout.Line) -> Text:
-    spans = [(line, "")] if isinstance(line, str) else line
-    return Text.assemble(*((said, "bold" if style else "") for said, style in spans))
+    def _setting_lines(self, width: int) -> list[Spans]:
+        """Return the settings in columns, the chosen one marked."""
+        settings = self._model.settings
+        rows = -(-len(settings) // max(width // _SETTING_WIDTH, 1))
+        lines = []
+        for row in range(rows):
+            line = []
+            for number in range(row, len(settings), rows):
+                name = settings[number].name
+                is_chosen = number == self._chosen_number
+                cell = f"{'>' if is_chosen else ' '}{name:<9} {self.wanted_settings[name]}"
+                line.append((cell, REVERSE if is_chosen else ""))
+                line.append((" " * (_SETTING_WIDTH - len(cell)), ""))
+            lines.append(tuple(line))
+        return lines

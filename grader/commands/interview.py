@@ -412,8 +412,6 @@ def _ask(
 
     `drill` is the current question, or None after the last one.
     """
-    from grader.commands.watch import can_redraw
-
     if not json:
         drill = _ask_on_screen(ctx, context, interview, drill)
     left = time_left_text(context)
@@ -430,7 +428,7 @@ def _ask(
             text = f"{text} You can {_step_text(step)}, or end it: {command}."
             command = context.interview("next")
         output.write_next_steps(command, after=text)
-    elif can_redraw():
+    elif output.can_redraw():
         output.write_next_steps(
             context.interview(),
             context.interview("end"),
@@ -453,7 +451,7 @@ def _ask_on_screen(
     ctx: typer.Context, context: Context, interview: Interview, drill: ResolvedDrill | None
 ) -> ResolvedDrill | None:
     """Ask questions on the whole screen until the person leaves; return the last one."""
-    from grader.commands.watch import can_redraw, watch_drill
+    from grader.commands.watch import watch_drill
     from grader.commands.watch_screen import InterviewControls
 
     confirmed_steps: list[NextStep | None] = []
@@ -475,7 +473,7 @@ def _ask_on_screen(
         keys = ("g go on", "n note", "m mark", "h hint", "p question", "d diff", "q leave")
         text_keys["n"] = ("note", partial(record_note, context))
         text_keys["m"] = ("mark from 4 to 1, then a note", partial(record_mark, context))
-    while drill and can_redraw():
+    while drill and output.can_redraw():
         with output.capture_output() as text:
             output.show_page(_question_blocks(context, interview, drill), rows=output.rows())
         controls = InterviewControls(

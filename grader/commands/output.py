@@ -98,6 +98,11 @@ def is_dialog() -> bool:
     return all(map(_is_terminal, (sys.stdin, sys.stdout, sys.stderr)))
 
 
+def can_redraw() -> bool:
+    """Return True if a person looks at a terminal whose screen can be redrawn."""
+    return is_dialog() and not style.plain and os.environ.get("TERM", "dumb") != "dumb"
+
+
 def confirm(question: str) -> bool:
     """Ask a yes-or-no question on standard error; an empty answer means no."""
     import typer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import chain
@@ -27,12 +26,6 @@ def watch(
     watch_drill(ctx, question, json=json)
 
 
-def can_redraw() -> bool:
-    """Return True if a person looks at a terminal whose screen can be redrawn."""
-    is_dumb = output.style.plain or os.environ.get("TERM", "dumb") == "dumb"
-    return output.is_dialog() and not is_dumb
-
-
 def watch_drill(
     ctx: typer.Context,
     question_id: str | None,
@@ -41,11 +34,11 @@ def watch_drill(
     json: bool = False,
 ) -> bool:
     """Grade a drill at every save; return True if its interview is to continue."""
-    from grader.commands.watch_screen import Screen
+    from grader.commands.watch_screen import WatchScreen
 
     context = command_context(ctx)
     warnings: list[str] = []
-    has_screen = can_redraw() and not json
+    has_screen = output.can_redraw() and not json
     if has_screen:
         context = replace(
             context, show_warning=lambda *texts: warnings.append(" ".join(texts).rstrip())
@@ -55,7 +48,7 @@ def watch_drill(
         watched = stack.enter_context(WatchedDrill(context, question_id))
         stack.enter_context(suppress(KeyboardInterrupt))
         if has_screen:
-            screen = Screen(ctx, watched, warnings, controls)
+            screen = WatchScreen(ctx, watched, warnings, controls)
             return stack.enter_context(screen).run()
         _write_grades(watched, json=json)
     return False
@@ -63,7 +56,8 @@ def watch_drill(
 
 def _write_grades(watched: WatchedDrill, *, json: bool) -> None:
     """Write the page or the report of each grade, until standard input ends."""
-    from grader.commands.watch_screen import LOOK_EVENT, screen_events, watch_page
+    from grader.commands.watch_screen import watch_page
+    from grader.commands.whole_screen import LOOK_EVENT, screen_events
     from grader.reports.json import dumps
 
     for event in chain([LOOK_EVENT], screen_events()):

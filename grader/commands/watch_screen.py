@@ -1,20 +1,13 @@
-"""The terminal while a drill is watched: the content of its screen, and the action of each key.
+"""The screen while a drill is watched: its content, and the action of each key.
 
 One loop waits for keys and signals and looks at the file.  It handles one event after another: keys
-that are pressed during a grade wait.  The terminal is restored however the loop ends.
+that are pressed during a grade wait.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import select
-import signal
-import sys
-import termios
-import tty
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -25,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 from grader import forms
-from grader.commands import entrypoint, output
+from grader.commands import output
 from grader.commands.case import case
 from grader.commands.edit import open_editor
 from grader.commands.grade import grade_context
@@ -33,24 +26,18 @@ from grader.commands.hint import hint
 from grader.commands.questions import next_
 from grader.commands.show import show_on_screen
 from grader.commands.solution import diff_lines, solution
+from grader.commands.whole_screen import LOOK_EVENT, WholeScreen
 from grader.model.errors import DrillError, UsageError
 from grader.model.number_format import format_count
 from grader.reports import sentences, text_layout
 from grader.reports.blocks import Block, Paragraph
 from grader.reports.grade import grade_page
-from grader.sandbox import Closeable
 
 if TYPE_CHECKING:
     from grader.commands.watched_drill import WatchedDrill
 
-LOOK_EVENT = "look"  # it is time to look whether the file has changed
-_LOOK_INTERVAL = 0.02  # seconds
 _LOOKS_AT_CLOCK = 50  # looks at the file between two looks at the clock
-_SCREEN_SIGNALS = (signal.SIGWINCH, signal.SIGTSTP, signal.SIGCONT)
-_ESCAPE_SEQUENCE = re.compile(r"\x1b[\[O][0-?]*[ -/]*[@-~]?")  # sent by an arrow key, for example
 _STYLE = re.compile(r"\x1b\[\d*m")
-_ENTER_SCREEN = "\x1b[?1049h\x1b[?25l"  # the other screen, without a cursor
-_LEAVE_SCREEN = "\x1b[?25h\x1b[?1049l"
 _DIFF_TITLE = "what was graded before (-), and what is there now (+)"
 _HINT_QUESTION = "A hint is recorded in the debrief. Show one?"
 _YES_KEYS = ("y yes", "other keys: no")
@@ -81,26 +68,6 @@ def watch_page(
     return list(grade_page(graded.report, page_context))
 
 
-def screen_events(signals: list[int] | None = None) -> Iterator[str]:
-    """Yield events until standard input ends: a key, the name of a signal, or `LOOK_EVENT`.
-
-    Signals are taken from a list, to which a handler adds their numbers.
-    """
-    while sys.stdin is not None:
-        has_keys = select.select([sys.stdin], [], [], _LOOK_INTERVAL)[0]
-        if signals:
-            yield signal.Signals(signals.pop(0)).name
-        elif not has_keys:
-            yield LOOK_EVENT
-        else:
-            typed = b""
-            with suppress(OSError):  # the terminal is gone
-                typed = os.read(sys.stdin.fileno(), 1024)
-            if not typed:
-                return
-            yield from _ESCAPE_SEQUENCE.sub("", typed.decode("utf-8", "replace"))
-
-
 class InterviewControls(NamedTuple):
     """The keys and texts that an interview adds to a screen."""
 
@@ -111,8 +78,8 @@ class InterviewControls(NamedTuple):
     text_keys: Mapping[str, tuple[str, Callable[[str], object]]]  # by key: a text that is not shown
 
 
-class Screen(Closeable):
-    """The other screen of a terminal: the page of the last grade, or the output of a key."""
+class WatchScreen(WholeScreen):
+    """The screen while a drill is watched: the page of the last grade, or the output of a key."""
 
     def __init__(
         self,
@@ -122,12 +89,10 @@ class Screen(Closeable):
         interview: InterviewControls | None = None,
     ) -> None:
         """Show nothing yet; `notes` are warnings."""
+        super().__init__()
         self._watched = watched
         self._notes = notes
         self._interview = interview
-        self._terminal_mode = termios.tcgetattr(sys.stdin)
-        self._signals: list[int] = []  # that are not handled yet
-        self._events = self._read_events()  # one iterator: several would change the order of keys
         self._first_word = ""  # of the page
         self._clock = ""  # the minutes in the first line of the page
         # Output of a key, or the question of an interview, as far as it is unread.
@@ -169,23 +134,6 @@ class Screen(Closeable):
                 actions[key] = partial(self._read_text, kind, keep)
         return actions
 
-    def take(self) -> None:
-        """Use the other screen, and read keys without Enter, until `close`."""
-        entrypoint.end_by_signals()
-        for number in _SCREEN_SIGNALS:
-            signal.signal(number, lambda number, _: self._signals.append(number))
-        tty.setcbreak(sys.stdin, termios.TCSADRAIN)
-        output.send(_ENTER_SCREEN)
-
-    def close(self) -> None:
-        """Restore the terminal; one that is gone is not a fault."""
-        with output.interrupts_ignored():  # a second Ctrl-C would stop this half way
-            for number in (*entrypoint.ENDING, *_SCREEN_SIGNALS):
-                signal.signal(number, signal.SIG_DFL)
-            with suppress(output.PipeClosedError, DrillError, termios.error):
-                termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._terminal_mode)
-                output.send(_LEAVE_SCREEN)
-
     def run(self) -> bool:
         """Handle events until the end; return True if the interview is to continue."""
         self.take()
@@ -194,7 +142,7 @@ class Screen(Closeable):
             self._draw()
         self._watched.grade_if_changed()
         self._draw()
-        for number, event in enumerate(self._events):
+        for number, event in enumerate(self.events):
             if event == "q":
                 return False
             if interview and event == interview.keys[0][0]:
@@ -218,18 +166,8 @@ class Screen(Closeable):
             if has_changed:  # the verdict replaces any other output
                 self._view = ""
             return has_changed
-        is_signal = len(event) > 1
+        is_signal = event.startswith("SIG")
         return is_signal or self._press(event)
-
-    def _read_events(self) -> Iterator[str]:
-        """Yield the events; take the terminal again after the process was stopped."""
-        for event in screen_events(self._signals):
-            if event == "SIGTSTP":
-                self.close()
-                os.kill(os.getpid(), signal.SIGTSTP)
-            if event in {"SIGTSTP", "SIGCONT"}:  # SIGSTOP gives no chance to restore the terminal
-                self.take()
-            yield event
 
     def _press(self, key: str) -> bool:
         """Do the action of a key; return True if the screen is to be drawn."""
@@ -277,18 +215,18 @@ class Screen(Closeable):
 
     def _confirms(self, text: str, *keys: str) -> bool:
         """Show a question, and return True if the next key is y."""
-        for event in chain(["begin"], self._events):
+        for event in chain(["begin"], self.events):
             if len(event) == 1:
                 return event in "yY"
             if event != LOOK_EVENT:
-                self._put(text, *keys)
+                self.put(text, *keys)
         return False
 
     def _read_text(self, kind: str, keep: Callable[[str], object]) -> None:
         """Read a text; only its length is shown, as the screen may be shared."""
         typed = ""
         try:
-            for event in chain(["begin"], self._events):
+            for event in chain(["begin"], self.events):
                 if event in {"\r", "\n"}:
                     break
                 if event == "\x15":  # Ctrl-U
@@ -299,7 +237,7 @@ class Screen(Closeable):
                     typed += event
                 if event != LOOK_EVENT:
                     length = format_count(len(typed), "character")
-                    self._put_keys(f"{kind}, not shown: {length}", "Ctrl-U: empty", "Enter: keep")
+                    self.put_keys(f"{kind}, not shown: {length}", "Ctrl-U: empty", "Enter: keep")
         finally:  # Ctrl-C keeps the text as well
             if typed.strip():
                 keep(typed)
@@ -322,7 +260,7 @@ class Screen(Closeable):
         if self._view:
             heading = self._clock if self._interview else self._first_word
             keys = [heading, "space: more" if more else "space: back", *keys]
-        self._put(first_screen, *keys)
+        self.put(first_screen, *keys)
 
     def _page_keys(self) -> list[str]:
         """Return the keys of the last line."""
@@ -341,22 +279,6 @@ class Screen(Closeable):
     def _time_text(self) -> str:
         """Return the time left of an interview, or else the minutes of the sitting."""
         return self._interview.time_left() if self._interview else self._watched.time_text
-
-    def _put(self, text: str, *keys: str) -> None:
-        """Show a text above a line of keys."""
-        output.send(f"\x1b[H\x1b[J{text}")
-        self._put_keys(*keys)
-
-    def _put_keys(self, *keys: str) -> None:
-        """Show keys in the last line; the last key is shown even in the narrowest window."""
-        size = get_terminal_size()
-        words = [*keys]
-        while len(words) > 1 and text_layout.display_width("  ".join(words)) > size.columns:
-            del words[-2]
-        text = text_layout.truncate("  ".join(words), size.columns)
-        with output.capture_output() as line:
-            output.write_lines([((text, text_layout.REVERSE),)])
-        output.send(f"\x1b[{size.lines};1H\x1b[K{line.getvalue().rstrip()}")
 
     def _replace_first_word(self, word: str) -> None:
         """Overwrite the first word of the page."""

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from textual.widgets import Static
 
-from grader.commands import explore, output
+from grader.commands import explore_screen, output
 from grader.commands.explore_screen import Explorer
 from grader.costs import MODELS
+from grader.reports import text_layout
 from tests.commands.conftest import Drill
+from tests.commands.on_terminal import OnTerminal
 from tests.harness import each
 
 
@@ -61,120 +60,110 @@ def test_a_page_for_a_browser_is_written(real: Drill) -> None:
     assert Path("costs.html").read_text("utf-8").startswith("<!DOCTYPE html>")
 
 
-def test_without_textual_a_terminal_gets_the_page_and_what_to_install(
-    real: Drill, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(output, "is_dialog", lambda: True)
-    monkeypatch.setattr(explore, "find_spec", lambda _: None)
-    ended = real("explore", "mlp")
-    assert "Memory of each GPU" in ended.out
-    assert ended.err == (
-        "drill: setting sizes with arrows needs textual\n    pip install 'drill-dl[explore]'\n"
-    )
-
-
 def test_a_terminal_gets_the_screen_with_the_sizes_of_a_preset(
     real: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[Explorer] = []
     monkeypatch.setattr(output, "is_dialog", lambda: True)
-    monkeypatch.setattr(Explorer, "run", lambda app: begun.append(app))
+    monkeypatch.setattr(explore_screen, "show_explorer", begun.append)
     monkeypatch.setenv("TERM", "xterm")
     assert real("explore", "--preset", "70b").out == ""
     assert begun[0].wanted_settings == MODELS["transformer"].presets["70b"]
-    assert begun[0].marked == "reverse"
-    monkeypatch.setenv("NO_COLOR", "1")
-    real("explore", "mlp")
-    assert begun[1].marked == ""
     for name, value in (("TERM", "dumb"), ("DRILL_PLAIN", "1")):
         monkeypatch.setenv(name, value)
         assert "weights" in real("explore", "mlp").out
-    assert len(begun) == 2
+    assert len(begun) == 1
 
 
-def screens(name: str, size: tuple[int, int], *keys: Iterable[str]) -> list[dict[str, str]]:
-    """What each text of the screen says at first, and after some keys each."""
+def screens(name: str, *keys: Iterable[str], width: int = 80, rows: int = 22) -> list[str]:
+    """Return the screen at first, and after each group of keys."""
     model = MODELS[name]
-    shown: list[dict[str, str]] = []
-
-    async def play() -> None:
-        app = Explorer(model, next(iter(model.presets.values())), reverse=False)
-        async with app.run_test(size=size) as pilot:
-            for some in ((), *keys):
-                await pilot.press(*some)
-                found: dict[str, Any] = {str(one.id): one.content for one in app.query(Static)}
-                shown.append({key: str(text) for key, text in found.items()})
-                bottom = max(one.region.bottom for one in app.query(Static) if one.id is None)
-                assert bottom <= size[1]
-
-    asyncio.run(play())
+    explorer = Explorer(model, next(iter(model.presets.values())))
+    shown = []
+    for group in ((), *keys):
+        for key in group:
+            explorer.press(key)
+        lines = [text_layout.without_styles(line) for line in explorer.lines(width, rows)]
+        assert len(lines) <= rows
+        assert max(map(len, lines)) <= width
+        shown.append("\n".join(lines))
     return shown
 
 
-@each("size", [(80, 24), (120, 40)])
-def test_arrows_choose_a_setting_and_set_it(size: tuple[int, int]) -> None:
-    first, second, third = screens("transformer", size, ["right"], ["down", "left", "left"])
-    assert ">layers    32 " in first["settings"]
-    assert max(map(len, first["settings"].splitlines())) <= 80
-    assert first["about"] == "layers: of attention and MLP"
-    assert first["short"].startswith("parameters 6,738,415,616, memory of each GPU 129.61 GB")
-    assert ">layers    48 " in second["settings"]
-    assert second["short"] != first["short"]
-    assert ">width     2048 " in third["settings"]
-    assert "Memory of each GPU" in third["costs"]
+@each(("width", "rows"), [(80, 22), (120, 38)])
+def test_arrows_choose_a_setting_and_change_it(width: int, rows: int) -> None:
+    keys = (["right"], ["down", "left", "left"])
+    first, second, third = screens("transformer", *keys, width=width, rows=rows)
+    assert ">layers    32 " in first
+    assert "\nlayers: of attention and MLP\n" in first
+    assert "parameters 6,738,415,616, memory of each GPU 129.61 GB" in first
+    assert ">layers    48 " in second
+    assert "parameters 9,976,549,376" in second
+    assert ">width     2048 " in third
+    assert "Memory of each GPU" in third
 
 
 def test_arrows_step_over_what_cannot_be() -> None:
     start, down = ["down", "down", "right"], ["down", "left"]
-    _, right, left, shared = screens("transformer", (80, 24), start, ["left"], down)
-    assert ">heads     64 " in right["settings"]  # 48 heads do not split a width of 4,096
-    assert ">heads     32 " in left["settings"]
-    assert ">kv_heads  16 " in shared["settings"]  # nor is 24 shared by 32
+    _, right, left, shared = screens("transformer", start, ["left"], down)
+    assert ">heads     64 " in right  # 48 heads do not split a width of 4,096
+    assert ">heads     32 " in left
+    assert ">kv_heads  16 " in shared  # nor is 24 shared by 32
 
 
 def test_digits_are_a_number_and_what_cannot_be_is_said() -> None:
     *_, typed, right, below = screens(
-        "transformer", (80, 24), ["down", "down", "4", "8"], ["right"], ["down", "7", "down", "5"]
+        "transformer", ["down", "down", "4", "8"], ["right"], ["down", "7", "down", "5"]
     )
-    assert ">heads     48 " in typed["settings"]
+    assert ">heads     48 " in typed
     heads = "heads 48: heads split a width of 4,096 into even parts; 32 is counted."
-    assert typed["about"] == heads
-    assert ">heads     64 " in right["settings"]
-    assert right["about"] == "heads: of queries"
-    assert below["about"] == "kv_heads 7: each serves as many of 64 heads; 8 is counted."
-    assert ">mlp       gated " in below["settings"]  # a word is not typed
+    assert heads in typed
+    assert ">heads     64 " in right
+    assert "heads: of queries" in right
+    assert "kv_heads 7: each serves as many of 64 heads; 8 is counted." in below
+    assert ">mlp       gated " in below  # a word is not typed
 
 
 def test_a_question_mark_shows_what_the_keys_do() -> None:
-    _, first, more, less = screens("transformer", (80, 24), ["down"], ["question_mark"], ["tab"])
-    assert "left and right change it" in more["about"]
-    assert first["about"] == less["about"] != more["about"]
-    assert first["settings"] == more["settings"]
+    _, first, more, less = screens("transformer", ["down"], ["?"], ["\t"])
+    assert "left and right change it" in more
+    assert "width: " in first
+    assert "width: " not in more
+    assert "width: " in less
 
 
 def test_words_have_ends_views_turn_and_a_preset_sets_everything() -> None:
     stage = ["up", "up", "right"]
     two, end, first, work, preset = screens(
-        "mlp", (80, 24), [*stage, "right"], ["right"] * 3, ["left"] * 5, ["tab"], ["p"]
+        "mlp", [*stage, "right"], ["right"] * 3, ["left"] * 5, ["\t"], ["p"]
     )[1:]
     for number, screen in ((2, two), (3, end), (0, first)):
-        assert f">zero      {number}" in screen["settings"]
-    assert "Work of a step" in work["costs"]
-    assert "Memory" not in work["costs"]
-    assert " hidden    11008 " in preset["settings"]
+        assert f">zero      {number}" in screen
+    assert "Work of a step" in work
+    assert "Memory of each GPU" not in work
+    assert " hidden    11008 " in preset
 
 
-def test_a_view_that_is_longer_than_the_screen_scrolls_and_q_ends() -> None:
-    model = MODELS["transformer"]
+def test_a_view_that_is_longer_than_the_screen_has_pages() -> None:
+    whole = screens("transformer", ["\t"], rows=500)[1]
+    _, first, last, beyond, again = screens(
+        "transformer", ["\t"], ["page down"], ["page down"] * 9, ["page up"] * 9
+    )
+    assert again == first != last == beyond
+    assert whole.splitlines()[-1] == last.splitlines()[-1]
 
-    async def play() -> None:
-        app = Explorer(model, model.presets["7b"], reverse=True)
-        async with app.run_test(size=(80, 24)) as pilot:
-            await pilot.press("tab", "tab", "tab", "pagedown")
-            scrolled = app.query_one("VerticalScroll").scroll_y
-            await pilot.press("pageup", "x")
-            assert (scrolled > 5, app.query_one("VerticalScroll").scroll_y) == (True, 0)
-            await pilot.press("q")
-        assert app.return_code == 0
 
-    asyncio.run(play())
+@pytest.mark.parametrize("end", ["q", "\x03"])
+def test_the_screen_shows_what_keys_change_and_q_or_ctrl_c_ends(home: Path, end: str) -> None:
+    here = OnTerminal("explore")
+    here.until(">layers    32 ")
+    here.until("q: quit")
+    here.type("\x1b[C")
+    here.until(">layers    48 ")
+    here.type("\x1bOD")
+    here.until(">layers    32 ")
+    here.until("q: quit")
+    here.resize(40, 12)
+    here.until("arrows, digits: set  q: quit")
+    here.type(end)
+    assert here.ended() == 0
