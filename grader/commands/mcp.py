@@ -20,9 +20,6 @@ def mcp(
     dir_: Annotated[
         Path | None, option("DIR", "Work in this folder, not in the current one.", "--dir")
     ] = None,
-    file: Annotated[
-        list[Path] | None, option("PATH", "A file outside of drills that it may grade.")
-    ] = None,
 ) -> None:
     """Let an assistant help you practice, over MCP."""
     try:
@@ -36,12 +33,10 @@ def mcp(
         ) from None
     if sys.stdin is None or sys.stdout is None:
         raise UsageError("drill mcp speaks on standard input and output, and one of them is closed")
-    # A client starts this command without a shell, which would expand `~`.
-    files = [Path(os.path.realpath(bank.expand_path(str(path)))) for path in file or ()]
-    try:
+    try:  # a client starts this command without a shell, which would expand `~`
         os.chdir(bank.expand_path(str(dir_ or ".")))
     except OSError as fault:
         raise UsageError(f"--dir: {dir_}: {fault.strerror}") from fault
     if sys.stdin.isatty():
         output.info("drill mcp waits for an assistant to speak on standard input; Ctrl-C ends it")
-    serve(ctx.obj, files)
+    serve(ctx.obj)

@@ -44,10 +44,10 @@ MAX_ARGUMENT_LENGTH = 1000  # characters
 _COMMAND = (sys.executable, "-P", "-m", "grader.commands.mcp_tools")
 
 
-def serve(bank: Path | None, allowed_files: Sequence[Path]) -> None:
-    """Serve until standard input ends; allowed files may be graded outside of drills."""
+def serve(bank: Path | None) -> None:
+    """Serve until standard input ends."""
     try:
-        asyncio.run(_run(McpServer(bank, allowed_files)))
+        asyncio.run(_run(McpServer(bank)))
     except BaseExceptionGroup as faults:
         if faults.subgroup(BrokenPipeError) is None:
             raise
@@ -109,15 +109,12 @@ class CommandCaller:
 class McpServer(MCPServer[Any]):
     """A server that offers the tools and prompts; a caller runs them."""
 
-    def __init__(
-        self, bank: Path | None, allowed_files: Sequence[Path], caller: CommandCaller | None = None
-    ) -> None:
-        """Take the value of `--bank`, and the files outside of drills that may be graded."""
+    def __init__(self, bank: Path | None, caller: CommandCaller | None = None) -> None:
+        """Take the value of `--bank`."""
         super().__init__(
             "drill", instructions=mcp_prompts.RULES, version=__version__, log_level="CRITICAL"
         )
-        files = [str(path) for path in allowed_files]
-        self._request = Request("", {}, str(bank) if bank else None, output.style.plain, files)
+        self._request = Request("", {}, str(bank) if bank else None, output.style.plain)
         self._caller = caller or CommandCaller()
         for tool in TOOLS:
             self._add_tool(tool)

@@ -15,7 +15,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -68,7 +68,6 @@ class Request(NamedTuple):
     arguments: dict[str, Any]
     bank: str | None = None  # the value of --bank
     plain: bool = False  # whether --plain was given
-    files: Sequence[str] = ()  # files outside of drills that may be graded
 
 
 def main() -> None:
@@ -126,8 +125,7 @@ def _call(request: Request) -> None:
         _show_role(ctx, request.name, **request.arguments)
         return
     tool = next(tool for tool in TOOLS if tool.name == request.name)
-    more = {"files": request.files} if tool.command is grade else {}
-    tool.command(ctx, **request.arguments, **more)
+    tool.command(ctx, **request.arguments)
 
 
 def grade(
@@ -135,7 +133,6 @@ def grade(
     question: SomeId = None,
     file: Annotated[str | None, option("PATH", "Another file there; no try.")] = None,
     yes: Annotated[bool, flag("", "They know that a prediction is graded once.")] = False,
-    files: Sequence[str] = (),
 ) -> None:
     """Grade a file, and show no more than its page says."""
     from grader.commands.grade import GradeSettings, grade_context, grade_file
@@ -145,7 +142,7 @@ def grade(
     drill = resolve_drill(context, question)
     parts = len(drill.question.spec.parts)
     asked_parts = context.parts_asked(drill.question)
-    path = None if file is None else _check_allowed(context, drill, file, files)
+    path = None if file is None else _path_in_folder(drill, file)
     with output.show_status() as doing:
         settings = GradeSettings(doing, lambda _answers: yes, explain=False)
         graded = grade_file(context, question, file=path, settings=settings)
@@ -157,18 +154,16 @@ def grade(
     output.show_page(grade_page(graded.report, page_context), rows=page_context.rows)
 
 
-def _check_allowed(
-    context: Context, drill: ResolvedDrill, file: str, allowed_files: Sequence[str]
-) -> Path:
-    """Return the path of a file in the drill's folder or an allowed one; UsageError for others."""
-    own_folder = drill.workspace and os.path.realpath(drill.workspace.folder)
-    folder = own_folder or context.current_folder()
-    path = Path(os.path.realpath(Path(folder, file.replace("\0", "?"))))
-    if str(path) in allowed_files or (own_folder and path.is_relative_to(own_folder)):
-        return path
+def _path_in_folder(drill: ResolvedDrill, file: str) -> Path:
+    """Return the path of a file in the drill's folder; UsageError if it is elsewhere."""
+    if drill.workspace:
+        folder = os.path.realpath(drill.workspace.folder)
+        path = Path(os.path.realpath(Path(folder, file.replace("\0", "?"))))
+        if path.is_relative_to(folder):
+            return path
     raise UsageError(
         f"{file}: expected a file in the folder of the drill that was started",
-        hint="drill mcp --file PATH lets another one be graded",
+        hint="drill grade --file PATH, typed by the person, grades another one",
     )
 
 

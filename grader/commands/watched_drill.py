@@ -16,13 +16,11 @@ from grader.commands.grade import GradeResult, GradeSettings, grade_file
 from grader.commands.grade_target import resolve_target
 from grader.commands.solution import DiffLine, diff_code
 from grader.model.errors import DrillError, UsageError
-from grader.records import progress
 from grader.sandbox import Closeable
 
 if TYPE_CHECKING:
     from grader.explain.session import GradingSession
     from grader.model.report import Report
-    from grader.records.events import Attempt
 
 SAVE_PAUSE = 0.01  # seconds without a change, after which a save is complete
 
@@ -144,30 +142,7 @@ class WatchedDrill(Closeable):
         if last and last.submission != graded.submission:
             self._version_before = last.submission
             last_part = graded.next_part - 1 if graded.next_part else len(question.spec.parts)
-            self.news = sentences.changes_since(
-                last.report, graded.report, last_part, self._lost_part(graded.report)
-            )
-
-    def _lost_part(self, report: Report) -> tuple[int, int] | None:
-        """Return the part that fails now and passed in this sitting, and the last try that did."""
-        question = self.resolved_drill.question
-        part = report.parts_passed + 1
-        parts = len(question.spec.parts)
-        question_progress = self._ctx.progress(question)
-        if parts == 1 or part > question_progress.count_parts_passed(parts):
-            return None
-        tries: list[Attempt] = [
-            attempt
-            for attempt in self._ctx.attempts(question, bank=str(question.bank), kind="grade")
-            if attempt.id > question_progress.last_earlier_attempt
-            and attempt.is_try
-            and attempt.verdict
-        ]
-        versions = list(dict.fromkeys(attempt.sha256 for attempt in tries))
-        passing = [
-            attempt.sha256 for attempt in tries if progress.parts_passed(attempt.parts) >= part
-        ]
-        return (part, versions.index(passing[-1]) + 1) if passing else None
+            self.news = sentences.changes_since(last.report, graded.report, last_part)
 
     def close(self) -> None:
         """End the processes of the session."""

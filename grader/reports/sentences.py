@@ -424,13 +424,8 @@ def _all_cases(count: int) -> str:
     return "both failing cases" if count == 2 else "the failing case"
 
 
-def changes_since(
-    before: Report, now: Report, until: int, lost: tuple[int, int] | None = None
-) -> str:
-    """Return how the checks of parts up to `until` changed between two grades of a file.
-
-    `lost` is a part that fails now, and the number of the try that passed it.
-    """
+def changes_since(before: Report, now: Report, until: int) -> str:
+    """Return how the checks of parts up to `until` changed between two grades of a file."""
     if not (before.checks and now.checks):
         return ""
     failed_before = {check.id for check in failing_required_checks(before)}
@@ -442,8 +437,6 @@ def changes_since(
         changes.append(f"{_join_some(passed, 4)} {'passes' if len(passed) == 1 else 'pass'} now")
     if new:
         changes.append(f"new: {_join_some(new, 4)}")
-    if lost:
-        changes.append(f"part {lost[0]} passed in try {lost[1]}, fails now")
     return f"Since the last save: {'; '.join(changes) or 'no check changed'}."
 
 

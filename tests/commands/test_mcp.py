@@ -144,13 +144,11 @@ def assistant(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Assistant
 
 
 @contextmanager
-def talking_here(*named: Path) -> Iterator[Assistant]:
-    """Talk to a server in this process; `named` are files that it may grade."""
+def talking_here() -> Iterator[Assistant]:
+    """Talk to a server in this process."""
     with (
         start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(
-            Client(McpServer(None, named, CallerInThisProcess()))
-        ) as client,
+        portal.wrap_async_context_manager(Client(McpServer(None, CallerInThisProcess()))) as client,
     ):
         yield Assistant(portal, client)
 
@@ -429,17 +427,17 @@ def test_a_prediction_is_graded_when_the_person_agrees(home: Path) -> None:
         assert assistant.data("grade", yes=True)["verdict"] == "fail"
 
 
-def test_a_file_that_was_named_may_be_graded_wherever_it_is(
+def test_nothing_in_a_message_of_a_submission_acts(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DRILL_BANK", str(PARTS))
-    named, other = home.parent / "named.py", home.parent / "other.py"
-    for path in (named, other):
-        path.write_text("def mean(x):\n    raise ValueError('\\ud800 \\x1b[2J \\u202e')\n")
-    with talking(home.parent / "sent", "--file", str(named), "--dir", "..") as assistant:
-        assistant.refused("grade", "expected a file", question="mean-and-spread", file=str(other))
-        shown = assistant.call("grade", question="mean-and-spread", file=str(named))
-        assert said(shown).startswith("ERROR named.py   mean-and-spread, part 1 of 3")
+    with talking(home.parent / "sent", "--dir", "..") as assistant:
+        folder = Path(assistant.data("start", question="mean-and-spread")["folder"])
+        assert folder.parent == home.parent
+        submission = "def mean(x):\n    raise ValueError('\\ud800 \\x1b[2J \\u202e')\n"
+        (folder / "other.py").write_text(submission)
+        shown = assistant.call("grade", question="mean-and-spread", file="other.py")
+        assert said(shown).startswith("ERROR mean-and-spread/other.py   mean-and-spread, part 1")
         assert not set("\x1b\u202e\ud800") & set(said(shown))
         assert "\ud800" not in str(shown.structured_content)
 
