@@ -194,9 +194,8 @@ def _typed_name(path: str) -> str:
     return path.partition(".")[2].rstrip("_").replace("_", "-")
 
 
-def _load_typed_command(words: list[str]) -> Any:  # noqa: ANN401 - as above
-    """Return the program with the command that is typed, or with all of them if it needs them."""
-    word = entrypoint.command_word(words)
+def _load_typed_command(word: str) -> Any:  # noqa: ANN401 - as above
+    """Return the program with the command of a word, or with all of them if it names none."""
     names = {*_GROUPS, *map(_typed_name, _COMMANDS[""].split())} - {"help"}
     return load_command(word if word in names else "")
 

@@ -54,14 +54,14 @@ def _exit_by_signal(number: int, _frame: object) -> NoReturn:
     raise SystemExit(128 + number)
 
 
-def run(load_command: Callable[[list[str]], Any], arguments: Sequence[str]) -> int:
+def run(load_command: Callable[[str], Any], arguments: Sequence[str]) -> int:
     """Run the command of these arguments and return its exit status; no exception gets out."""
     try:
         try:
             output.prepare()
-            words = global_options_first(arguments)
-            command = load_command(words)
-            status = command.main(words, prog_name="drill", standalone_mode=False)
+            options, words = split_global_options(arguments)
+            command = load_command(words[0] if words else "")
+            status = command.main([*options, *words], prog_name="drill", standalone_mode=False)
             output.flush()
         except SystemExit as ended:
             status = _status_after_exit(ended, arguments)
@@ -81,31 +81,20 @@ def run(load_command: Callable[[list[str]], Any], arguments: Sequence[str]) -> i
     return status if isinstance(status, int) else 0
 
 
-def global_options_first(arguments: Sequence[str]) -> list[str]:
-    """Move the options of the program, such as `--bank DIR`, before the command."""
-    options = _before_dashes(arguments)
-    first: list[str] = []
+def split_global_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the options of the program, such as `--bank DIR`, and the words of the command."""
+    before_dashes = _before_dashes(arguments)
+    options: list[str] = []
     others: list[str] = []
-    words = iter(options)
+    words = iter(before_dashes)
     for word in words:
         if word.partition("=")[0] in (*_OPTIONS_WITH_VALUE, *_OPTIONS_WITHOUT_VALUE):
-            first.append(word)
+            options.append(word)
         else:
             others.append(word)
         if word in _OPTIONS_WITH_VALUE:
-            first += islice(words, 1)
-    return [*first, *others, *arguments[len(options) :]]
-
-
-def command_word(words: Sequence[str]) -> str:
-    """Return the first word after the options of the program; nothing if it is another option."""
-    remaining = iter(words)
-    for word in remaining:
-        if word in _OPTIONS_WITH_VALUE:
-            next(remaining, None)
-        elif word.partition("=")[0] not in (*_OPTIONS_WITH_VALUE, *_OPTIONS_WITHOUT_VALUE):
-            return word
-    return ""
+            options += islice(words, 1)
+    return options, [*others, *arguments[len(before_dashes) :]]
 
 
 def _before_dashes(arguments: Sequence[str]) -> list[str]:

@@ -76,7 +76,7 @@ class CommandCaller:
         self._lock = anyio.Lock()
 
     async def call(
-        self, request: Request, doing: Callable[[str], Awaitable[None]]
+        self, request: Request, show_step: Callable[[str], Awaitable[None]] | None = None
     ) -> dict[str, Any]:
         """Return the document and the page of a request; kill its process if it is canceled."""
         async with self._lock:
@@ -99,7 +99,8 @@ class CommandCaller:
                         message = json.loads(line, object_hook=without_private_keys)
                         if "result" in message:
                             return dict(message["result"])
-                        await doing(message["step"])
+                        if show_step:
+                            await show_step(message["step"])
         status = process.returncode
         text = f"the process of this call ended with status {status} and without a result"
         error = {"kind": "internal", "status": status, "message": text, "hint": "please report it"}
@@ -169,11 +170,8 @@ class McpServer(MCPServer[Any]):
         """Offer a prompt."""
 
         async def role(question: str | None = None) -> str:
-            async def report(_step: str) -> None:
-                """Do nothing: a client shows no steps of a prompt."""
-
             request = self._request._replace(name=name, arguments={"question": question})
-            result = await self._caller.call(request, report)
+            result = await self._caller.call(request)
             if "error" in result["document"]:
                 raise MCPError(INVALID_PARAMS, result["page"])
             return str(result["document"]["text"])

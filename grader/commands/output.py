@@ -173,9 +173,17 @@ def show_page(
 def write_lines(content: Iterable[text_layout.Line], *, paged: bool = False) -> None:
     """Write lines; `paged`: in a pager if they do not fit on the screen."""
     has_styles = _writes_styles()
-    text = "".join(f"{_format_line(line, styles=has_styles).rstrip(' ')}\n" for line in content)
-    if not (paged and _show_in_pager(text)):
+    lines = list(content)
+    text = "".join(f"{_format_line(line, styles=has_styles).rstrip(' ')}\n" for line in lines)
+    if not (paged and _needs_pager(lines) and _show_in_pager(text)):
         _put(sys.stdout, text)
+
+
+def _needs_pager(lines: Iterable[text_layout.Line]) -> bool:
+    """Return True if a person reads lines that are longer than the screen."""
+    if not style.paging or style.plain or not _is_terminal(sys.stdout):
+        return False
+    return text_layout.count_rows(lines, get_terminal_size(_NO_WINDOW).columns) > rows()
 
 
 def _writes_styles() -> bool:
@@ -267,15 +275,9 @@ def write_next_steps(*commands: str, after: str = "") -> None:
 
 
 def _show_in_pager(text: str) -> bool:
-    """Show a text in a pager if it is longer than the screen; return True if that was done."""
-    if not style.paging or style.plain or not _is_terminal(sys.stdout):
-        return False
-    size = get_terminal_size(_NO_WINDOW)
-    rows = sum(
-        max(1, -(-text_layout.display_width(line) // size.columns)) for line in text.splitlines()
-    )
+    """Show a text in a pager; return True if that was done."""
     pager = os.environ.get("PAGER", "less -FRX" if which("less") else "")
-    if rows < size.lines or not pager.strip():
+    if not pager.strip():
         return False
     import subprocess
 

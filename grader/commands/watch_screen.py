@@ -291,8 +291,7 @@ class WatchScreen(WholeScreen):
         pieces = [""]
         used_rows = 0
         for line in text.splitlines(keepends=True):
-            width = text_layout.display_width(_STYLE.sub("", line.rstrip()))
-            rows = max(1, -(-width // size.columns))
+            rows = text_layout.count_rows([_STYLE.sub("", line)], size.columns)
             if used_rows and used_rows + rows > size.lines - 1:
                 pieces.append("")
                 used_rows = 0

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import html
 import itertools
-import math
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,10 +25,12 @@ from grader.reports.text_layout import (
     WIDEST,
     Line,
     bold,
+    count_rows,
     display_width,
     escape_line,
     fold_code,
     format_columns,
+    line_width,
     next_step_lines,
     table_sentences,
     without_styles,
@@ -246,12 +247,12 @@ def render_terminal(
         lost: list[str] = []
         shortened = list(_expand(blocks, rank, lost))
         lines = _layout(shortened, page_width, lost)
-        if _count_rows(lines, width) <= rows:
+        if count_rows(lines, width) <= rows:
             return tuple(lines)
 
     # Even the shortest page is too long: keep its beginning and its ending, and cut the middle.
     ending = _ending(blocks, page_width, rank)
-    while len(lines) > 1 and _count_rows([*lines, *ending], width) > rows:
+    while len(lines) > 1 and count_rows([*lines, *ending], width) > rows:
         lines.pop()
     return (*lines, *ending)
 
@@ -269,12 +270,6 @@ def _ending(blocks: Sequence[Block], width: int, rank: int) -> list[Line]:
         if isinstance(next(_expand([block], -1, []), None), BlankLine):
             start = index
     return ending + _layout(_expand(blocks[start:], rank, []), width)
-
-
-def _count_rows(lines: Iterable[Line], width: int) -> int:
-    """Return the rows that lines take on a terminal, which wraps lines that are too long."""
-    widths = [display_width(without_styles(line).rstrip()) for line in lines]
-    return sum(max(1, math.ceil(columns / width)) for columns in widths)
 
 
 def _layout(blocks: Iterable[Block], width: int, lost: Sequence[str] = ()) -> list[Line]:
@@ -321,7 +316,7 @@ def _heading_lines(heading: Heading, width: int) -> Iterator[Line]:
     title, facts, name = map(escape_line, (heading.title, heading.facts, heading.name))
     styled = bold(name, f"  {title}") if name else bold(title)
     yield ""
-    gap = width - display_width(without_styles(styled)) - display_width(facts)
+    gap = width - line_width(styled) - display_width(facts)
     if facts and gap >= len(GAP_TEXT):
         yield (*styled, (f"{' ' * gap}{facts}", ""))
         return
@@ -362,7 +357,7 @@ def _table_lines(table: Table, width: int) -> Iterator[Line]:
     """Yield a table in columns, or if these are too wide one sentence for each row."""
     head, *rows = [[escape_line(cell) for cell in row] for row in (table.head, *table.rows)]
     lines = format_columns(head, rows, right=table.right, indent=table.indent)
-    if all(display_width(without_styles(line)) <= width for line in lines):
+    if all(line_width(line) <= width for line in lines):
         yield from lines
         return
     first = " " * table.indent

@@ -10,6 +10,7 @@ a path is never broken: a word that is wider than the page stays whole.
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 import unicodedata
@@ -105,6 +106,16 @@ def display_width(text: str) -> int:
     wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
     combining = sum(unicodedata.combining(char) != 0 for char in text)
     return len(text) + wide - combining
+
+
+def line_width(line: Line) -> int:
+    """Return the number of columns that a line takes on a terminal."""
+    return display_width(without_styles(line).rstrip())
+
+
+def count_rows(lines: Iterable[Line], width: int) -> int:
+    """Return the rows that lines take on a terminal, which wraps lines that are too long."""
+    return sum(max(1, math.ceil(line_width(line) / width)) for line in lines)
 
 
 def truncate(text: str, width: int) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from grader import __version__
-from grader.commands.entrypoint import global_options_first
+from grader.commands.entrypoint import split_global_options
 from tests.commands.conftest import ROOT, Drill, Program
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
@@ -187,18 +187,16 @@ def test_an_output_that_knows_ascii_only(program: Program) -> None:
 
 
 def test_the_bank_may_be_named_anywhere(drill: Drill, tmp_path: Path) -> None:
-    assert global_options_first(["list", "--bank", "x", "--json"]) == [
-        "--bank",
-        "x",
-        "list",
-        "--json",
-    ]
-    assert global_options_first(["a", "--bank=x", "b"]) == ["--bank=x", "a", "b"]
-    assert global_options_first(["a", "--", "--bank", "x"]) == ["a", "--", "--bank", "x"]
-    assert global_options_first(["a", "--bank"]) == ["--bank", "a"]
-    assert global_options_first(
-        ["a", "--plain", "b", "--color", "never", "--no-pager", "--color=always"]
-    ) == [*("--plain", "--color", "never", "--no-pager", "--color=always", "a", "b")]
+    def split(words: str) -> tuple[str, str]:
+        options, others = split_global_options(words.split())
+        return " ".join(options), " ".join(others)
+
+    assert split("list --bank x --json") == ("--bank x", "list --json")
+    assert split("a --bank=x b") == ("--bank=x", "a b")
+    assert split("a -- --bank x") == ("", "a -- --bank x")
+    assert split("a --bank") == ("--bank", "a")
+    options = "--plain --color never --no-pager --color=always"
+    assert split(f"a {options.replace('never', 'never b')}") == (options, "a b")
     assert drill("list", "--bank", str(tmp_path)).status == 2
     assert "found nothing at nowhere" in drill("list", "--bank", "nowhere").err
 

@@ -119,7 +119,7 @@ class CallerInThisProcess(CommandCaller):
     """Carries requests out in this process: the rules do not depend on where."""
 
     async def call(
-        self, request: Request, doing: Callable[[str], Awaitable[None]]
+        self, request: Request, show_step: Callable[[str], Awaitable[None]] | None = None
     ) -> dict[str, Any]:
         """Return the document and the page, as they come out of a line of JSON."""
         content = json.loads(json.dumps(request._asdict()))
@@ -129,8 +129,9 @@ class CallerInThisProcess(CommandCaller):
             result = run_request(Request(**content), steps.append)
         finally:
             output.style = style
-        for step in steps:
-            await doing(step)
+        if show_step:
+            for step in steps:
+                await show_step(step)
         return dict(json.loads(to_json_line(result), object_hook=without_private_keys))
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from grader import bank, forms
 from grader.commands.app import load_command, run
-from grader.commands.entrypoint import global_options_first
+from grader.commands.entrypoint import split_global_options
 from grader.explain import session
 from grader.model.question import Question
 from grader.model.report import Report
@@ -101,7 +101,8 @@ def parse(command: str) -> None:
     assert words[0] in {"drill", "python", "python3"}, command
     if words[0] == "drill":
         group: Any = load_command()
-        context = group.make_context("drill", global_options_first(words[1:]))
+        options, others = split_global_options(words[1:])
+        context = group.make_context("drill", [*options, *others])
         _, subcommand, arguments = group.resolve_command(
             context, [*context._protected_args, *context.args]
         )
