@@ -19,12 +19,12 @@ _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,30}")
 
 
 class ExploredModel(NamedTuple):
-    """A model with the settings that were asked for and those that are counted."""
+    """A model with the requested settings and the counted ones."""
 
     model: CostModel
     preset: str
-    wanted: Settings
-    taken: Settings  # possible ones next to those wanted
+    requested: Settings
+    counted: Settings  # the nearest possible ones
     notes: list[str]  # why they differ
 
 
@@ -34,7 +34,7 @@ def explore_model(
     """Return a model with the settings of a preset and of assignments NAME=VALUE."""
     model = _find("model", name, MODELS)
     preset = preset or next(iter(model.presets))
-    wanted = dict(_find("preset", preset, model.presets))
+    requested = dict(_find("preset", preset, model.presets))
     settings = {setting.name: setting for setting in model.settings}
     for assignment in assignments:
         setting_name, equals, word = assignment.partition("=")
@@ -44,14 +44,14 @@ def explore_model(
         words = _find("setting", setting_name, settings).words
         if words:
             _find(setting_name, word, words)
-            wanted[setting_name] = word
+            requested[setting_name] = word
         elif _WHOLE_NUMBER.fullmatch(word):
-            wanted[setting_name] = int(word)
+            requested[setting_name] = int(word)
         else:
             shown = word[:MAX_SHOWN_LENGTH]
             raise UsageError(f"--set {setting_name}: expected a whole number, found {shown}")
-    taken, notes = model.resolve_settings(wanted)
-    return ExploredModel(model, preset, wanted, taken, notes)
+    counted, notes = model.resolve_settings(requested)
+    return ExploredModel(model, preset, requested, counted, notes)
 
 
 def write_page(explored: ExploredModel, path: Path) -> None:
@@ -61,7 +61,7 @@ def write_page(explored: ExploredModel, path: Path) -> None:
     from grader.reports.html import html_page
 
     model = explored.model
-    body, script = costs.html(model, explored.taken, explored.notes)
+    body, script = costs.html(model, explored.counted, explored.notes)
     write_atomically(path, html_page(f"What a model costs: {model.name}", [body], script))
 
 
@@ -91,7 +91,7 @@ def explore(
     if html:
         write_page(explored, html)
     if json:
-        document = costs.to_json(explored.model, explored.taken)
+        document = costs.to_json(explored.model, explored.counted)
         output.write_json(**document, notes=explored.notes)
     elif html:
         for note in explored.notes:
@@ -100,7 +100,7 @@ def explore(
     elif output.can_redraw() and not set_:
         from grader.commands.explore_screen import Explorer, show_explorer
 
-        show_explorer(Explorer(explored.model, explored.wanted))
+        show_explorer(Explorer(explored.model, explored.requested))
     else:
-        page = costs.page(explored.model, explored.preset, explored.taken, explored.notes)
+        page = costs.page(explored.model, explored.preset, explored.counted, explored.notes)
         output.show_page(page, paged=True)

@@ -46,7 +46,7 @@ class Explorer:
     """The settings of a model, and below them one view of its costs."""
 
     def __init__(self, model: CostModel, settings: Settings) -> None:
-        self.wanted_settings = dict(settings)
+        self.requested_settings = dict(settings)
         self._model = model
         self._views = list(dict.fromkeys(table.view for table in model.tables if table.view))
         self._view_number = 0
@@ -65,7 +65,7 @@ class Explorer:
             step = 1 if key == "down" else -1
             self._chosen_number = (self._chosen_number + step) % len(self._model.settings)
         elif key in {"left", "right"}:
-            self.wanted_settings[chosen.name] = self._neighbor(is_right=key == "right")
+            self.requested_settings[chosen.name] = self._neighbor(is_right=key == "right")
         elif key == "page up":
             self._page_number = max(self._page_number - 1, 0)
         elif key == "page down":
@@ -76,16 +76,16 @@ class Explorer:
         elif key == "p":
             presets = list(self._model.presets.values())
             self._preset_number = (self._preset_number + 1) % len(presets)
-            self.wanted_settings = dict(presets[self._preset_number])
+            self.requested_settings = dict(presets[self._preset_number])
         elif key.isdecimal() and not chosen.words:
             typed_digits = f"{self._typed_digits}{key}"[:10]
-            self.wanted_settings[chosen.name] = int(typed_digits)
+            self.requested_settings[chosen.name] = int(typed_digits)
         self._typed_digits = typed_digits
 
     def _neighbor(self, *, is_right: bool) -> int | str:
         """Return the next possible value of the chosen setting; at an end, its own value."""
         setting = self._model.settings[self._chosen_number]
-        value = self.wanted_settings[setting.name]
+        value = self.requested_settings[setting.name]
         stops: list[int | str] = [*setting.words]
         if isinstance(value, int):
             stops = [*sorted({value, *self._possible_numbers(setting)})]
@@ -95,14 +95,16 @@ class Explorer:
     def _possible_numbers(self, setting: Setting) -> Iterator[int]:
         """Yield the stops of a slider that no rule of the model replaces."""
         for stop in setting.slider_values():
-            settings, _ = self._model.resolve_settings({**self.wanted_settings, setting.name: stop})
+            settings, _ = self._model.resolve_settings(
+                {**self.requested_settings, setting.name: stop}
+            )
             if settings[setting.name] == stop:
                 yield int(stop)
 
     def lines(self, width: int, rows: int) -> list[Line]:
         """Return the lines of the screen; a view that is too long is cut into pages."""
-        taken, notes = self._model.resolve_settings(self.wanted_settings)
-        values = self._model.formula_values(taken)
+        counted, notes = self._model.resolve_settings(self.requested_settings)
+        values = self._model.formula_values(counted)
         chosen = self._model.settings[self._chosen_number]
         about = notes or [f"{chosen.name}: {chosen.about}"]
         if self._shows_help:
@@ -133,7 +135,7 @@ class Explorer:
             for number in range(row, len(settings), rows):
                 name = settings[number].name
                 is_chosen = number == self._chosen_number
-                cell = f"{'>' if is_chosen else ' '}{name:<9} {self.wanted_settings[name]}"
+                cell = f"{'>' if is_chosen else ' '}{name:<9} {self.requested_settings[name]}"
                 line.append((cell, REVERSE if is_chosen else ""))
                 line.append((" " * (_SETTING_WIDTH - len(cell)), ""))
             lines.append(tuple(line))

@@ -1,6 +1,6 @@
 """The server of `drill mcp`: drills as tools and prompts of an assistant.
 
-Each call runs in a process of its own (`grader/commands/mcp_tools.py`), one after another.
+Each call runs in its own process (`grader/commands/mcp_tools.py`), one after another.
 Canceling a call kills its process, and so does the end of the server, even if it is killed.
 """
 
@@ -66,7 +66,7 @@ def _exit_on_interrupt() -> None:
 
 
 class CommandCaller:
-    """Runs requests, each in a process of its own, one after another.
+    """Runs requests, each in its own process, one after another.
 
     No two grades compete for the machine, and no two commands write the records at once.
     """
@@ -84,7 +84,7 @@ class CommandCaller:
                 self._command,
                 stderr=None,
                 start_new_session=True,  # Ctrl-C goes to the server only
-                # The modules of this process, whatever the current folder is.
+                # The modules of this process, even if the current folder has others.
                 env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             )
             async with process:  # closes the pipes, and kills the process if it is canceled
@@ -123,7 +123,7 @@ class McpServer(MCPServer[Any]):
             self._add_role(name, role.about)
 
     async def run_stdio_async(self) -> None:
-        """Serve standard input, and answer lines that are no messages, which the SDK drops."""
+        """Serve standard input, and answer invalid messages, which the SDK drops."""
         options = self._lowlevel_server.create_initialization_options()
         async with stdio_server() as (received, answers), anyio.create_task_group() as tasks:
             sink, messages = anyio.create_memory_object_stream[Any]()
@@ -180,7 +180,7 @@ class McpServer(MCPServer[Any]):
 
 
 def _parse_error(line: str) -> SessionMessage:
-    """Return the answer to a line that is no message; raise an error if the line has no id."""
+    """Return the answer to an invalid message; raise an error if it has no id."""
     number = json.loads(line)["id"]
     str(number).encode()  # raises an error for half a character, which cannot be sent back
     error = ErrorData(code=PARSE_ERROR, message="expected a message in JSON and Unicode")

@@ -3,8 +3,8 @@
 `python -P -m grader.commands.mcp_tools` reads one request from standard input and writes lines of
 JSON: the steps of a long command, then the result.  A tool is a command with some of its
 parameters.  Its result is the document of `--json` and the page.  The program itself keeps the
-rules: it shows nothing of a right solution before the person passes or gives up, and nothing of a
-part before it is asked.
+rules: it shows no part of a right solution before the person passes or gives up, and no part of a
+question before it is asked.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def grade(
         settings = GradeSettings(doing, lambda _answers: yes, explain=False)
         graded = grade_file(context, question, file=path, settings=settings)
     passed = graded.report.parts_passed
-    if asked_parts <= passed < parts:  # also if it is no try: the next part is not asked yet
+    if asked_parts <= passed < parts:  # the next part is not asked yet if this grade is no try
         graded = graded._replace(next_part=passed + 1)
     page_context = grade_context(graded, context.now())
     output.emit_json(json=True, **assistant_document(graded.report, page_context))

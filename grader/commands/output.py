@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 MAX_WIDTH = 120  # columns; a wider line or table is harder to read
 MIN_LONG_COLUMN = 30  # columns of a table's longest texts, before other columns are left out
 EXIT_PIPE_CLOSED = 141
-_NO_WINDOW = (80, 24)  # columns and rows if there is no terminal
 ERASE_LINE = "\r\x1b[K"
 _PAGER_FAILED = {126, 127}  # statuses of a shell that cannot start a program
 
@@ -70,12 +69,12 @@ def configure(*, plain: bool, paging: bool, color: str) -> None:
 
 def width() -> int:
     """Return the columns of the terminal, at most `MAX_WIDTH`; 80 if there is no terminal."""
-    return max(20, min(get_terminal_size(_NO_WINDOW).columns, MAX_WIDTH))
+    return max(20, min(get_terminal_size().columns, MAX_WIDTH))
 
 
 def rows() -> int:
     """Return the rows of the terminal without one for the prompt."""
-    return get_terminal_size(_NO_WINDOW).lines - 1
+    return get_terminal_size().lines - 1
 
 
 def text_width() -> int:
@@ -183,7 +182,7 @@ def _needs_pager(lines: Iterable[text_layout.Line]) -> bool:
     """Return True if a person reads lines that are longer than the screen."""
     if not style.paging or style.plain or not _is_terminal(sys.stdout):
         return False
-    return text_layout.count_rows(lines, get_terminal_size(_NO_WINDOW).columns) > rows()
+    return text_layout.count_rows(lines, get_terminal_size().columns) > rows()
 
 
 def _writes_styles() -> bool:

@@ -68,7 +68,7 @@ def test_a_terminal_gets_the_screen_with_the_sizes_of_a_preset(
     monkeypatch.setattr(explore_screen, "show_explorer", begun.append)
     monkeypatch.setenv("TERM", "xterm")
     assert real("explore", "--preset", "70b").out == ""
-    assert begun[0].wanted_settings == MODELS["transformer"].presets["70b"]
+    assert begun[0].requested_settings == MODELS["transformer"].presets["70b"]
     for name, value in (("TERM", "dumb"), ("DRILL_PLAIN", "1")):
         monkeypatch.setenv(name, value)
         assert "weights" in real("explore", "mlp").out
