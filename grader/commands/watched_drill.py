@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from grader.model.report import Report
 
 SAVE_PAUSE = 0.01  # seconds without a change, after which a save is complete
+EMPTY_PAUSE = 0.2  # the same if the file is empty: most editors empty it before they write
 
 
 class WatchedDrill(Closeable):
@@ -56,7 +57,7 @@ class WatchedDrill(Closeable):
             return False
         before: bytes | str | None = None
         while content != before:  # an editor may still be writing
-            time.sleep(SAVE_PAUSE)
+            time.sleep(SAVE_PAUSE if content else EMPTY_PAUSE)
             before = content
             content, fault = self._read_file()
         self._last_read = content

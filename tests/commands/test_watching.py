@@ -355,6 +355,7 @@ def test_a_save_that_is_not_complete_is_waited_for(
     ctx: Context, watched: WatchedDrill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pieces = iter(["# err", "# error", "# error"])
+    waits = [watched_drill.EMPTY_PAUSE, watched_drill.SAVE_PAUSE, watched_drill.SAVE_PAUSE]
     pauses: list[float] = []
 
     def write_next_piece(seconds: float) -> None:
@@ -362,9 +363,9 @@ def test_a_save_that_is_not_complete_is_waited_for(
         watched.path.write_text(next(pieces))
 
     monkeypatch.setattr(time, "sleep", write_next_piece)
-    watched.path.write_text("# fa")
+    watched.path.write_text("")
     assert watched.grade_if_changed()
-    assert pauses == [watched_drill.SAVE_PAUSE] * 3
+    assert pauses == waits
     assert verdicts(ctx) == ["error"]
 
 
