@@ -49,7 +49,7 @@ class OnTerminal:
         group_id = struct.unpack("i", fcntl.ioctl(self.master, termios.TIOCGPGRP, b"    "))
         return int(group_id[0])
 
-    def as_before(self) -> None:
+    def require_restored(self) -> None:
         """See that the terminal is as it was in the beginning."""
         assert termios.tcgetattr(self._slave) == self.mode
         for on, off in (("\x1b[?1049h", "\x1b[?1049l"), ("\x1b[?25l", "\x1b[?25h")):
@@ -65,23 +65,23 @@ class OnTerminal:
     def until(self, text: str) -> str:
         """Wait for a text after the last one; return the output before it."""
         while True:
-            seen = _CONTROL.sub("", self.raw)[self._seen :]
-            if (at := seen.find(text)) >= 0:
+            text_after = _CONTROL.sub("", self.raw)[self._seen :]
+            if (at := text_after.find(text)) >= 0:
                 self._seen += at + len(text)
-                return seen[:at]
-            assert select.select([self.master], [], [], 60)[0], (text, seen)
+                return text_after[:at]
+            assert select.select([self.master], [], [], 60)[0], (text, text_after)
             try:
                 chunk = os.read(self.master, 1 << 16)
             except OSError:  # nobody holds the other end
                 chunk = b""
-            assert chunk, (text, seen)
+            assert chunk, (text, text_after)
             self.raw += chunk.decode("utf-8", "replace")
 
     def ended(self) -> int:
         """Wait for the end, see that the terminal is as it was, and return the status."""
         self.until("ended with ")
         status = self.process.wait(60)
-        self.as_before()
+        self.require_restored()
         self.hang_up()
         return status
 

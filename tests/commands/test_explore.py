@@ -33,7 +33,7 @@ def test_json_has_settings_notes_and_whole_numbers(real: Drill) -> None:
 
 
 @each(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("transfomer", "no model transfomer; did you mean 'transformer'?"),
         ("mlp --preset 7b", "no preset 7b\n    one of digits, wide"),
@@ -47,8 +47,8 @@ def test_json_has_settings_notes_and_whole_numbers(real: Drill) -> None:
         ("--html nowhere/costs.html", "can be written, found nowhere/costs.html"),
     ],
 )
-def test_a_fault_is_one_sentence(real: Drill, words: str, said: str) -> None:
-    real("explore", *words.split()).refused(said)
+def test_a_fault_is_one_sentence(real: Drill, words: str, message: str) -> None:
+    real("explore", *words.split()).refused(message)
 
 
 def test_a_page_for_a_browser_is_written(real: Drill) -> None:

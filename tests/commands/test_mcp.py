@@ -68,49 +68,49 @@ class Assistant:
     client: Client
     received: list[str] = field(default_factory=list)  # every result, as JSON
 
-    def call(self, tool: str, **given: Any) -> CallToolResult:
+    def call(self, tool: str, **arguments: Any) -> CallToolResult:
         """Call a tool."""
-        result = self.portal.call(self.client.call_tool, tool, given)
+        result = self.portal.call(self.client.call_tool, tool, arguments)
         self.received.append(result.model_dump_json())
         return cast("CallToolResult", result)
 
-    def data(self, tool: str, **given: Any) -> dict[str, Any]:
+    def data(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Call a tool that has to work, and return its document."""
-        result = self.call(tool, **given)
+        result = self.call(tool, **arguments)
         assert not result.is_error, result
         return cast("dict[str, Any]", result.structured_content)
 
-    def page(self, tool: str, **given: Any) -> str:
+    def page(self, tool: str, **arguments: Any) -> str:
         """Call a tool, and return its page."""
-        return said(self.call(tool, **given))
+        return page_text(self.call(tool, **arguments))
 
-    def refused(self, tool: str, *words: str, **given: Any) -> None:
+    def refused(self, tool: str, *words: str, **arguments: Any) -> None:
         """Check that a call is refused, with these words in page and document."""
-        result = self.call(tool, **given)
+        result = self.call(tool, **arguments)
         assert result.is_error, result
         for word in words:
-            assert word in said(result)
+            assert word in page_text(result)
             assert word in result.structured_content["error"]["message"]
 
-    def role(self, name: str, **given: str) -> str:
+    def role(self, name: str, **arguments: str) -> str:
         """Return what a prompt says."""
-        result = self.portal.call(self.client.get_prompt, name, given)
+        result = self.portal.call(self.client.get_prompt, name, arguments)
         self.received.append(result.model_dump_json())
         return cast("TextContent", result.messages[0].content).text
 
     @property
     def sent(self) -> str:
         """Everything that the server has sent, on one line."""
-        return flat(" ".join(self.received))
+        return one_line(" ".join(self.received))
 
 
-def said(result: CallToolResult) -> str:
+def page_text(result: CallToolResult) -> str:
     """Return the page of a result."""
     (content,) = result.content
     return cast("TextContent", content).text
 
 
-def flat(text: str) -> str:
+def one_line(text: str) -> str:
     """Return a text on one line, that of JSON too."""
     return " ".join(text.replace("\\n", " ").replace('\\"', '"').split())
 
@@ -140,12 +140,12 @@ def assistant(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Assistant
     """Talk to a server in this process, with a small bank beside the program's."""
     assert home.name
     monkeypatch.setenv("DRILL_BANK", str(PARTS))
-    with talking_here() as one:
-        yield one
+    with assistant_in_this_process() as assistant:
+        yield assistant
 
 
 @contextmanager
-def talking_here() -> Iterator[Assistant]:
+def assistant_in_this_process() -> Iterator[Assistant]:
     """Talk to a server in this process."""
     with (
         start_blocking_portal() as portal,
@@ -155,7 +155,7 @@ def talking_here() -> Iterator[Assistant]:
 
 
 @contextmanager
-def talking(log: Path, *arguments: str) -> Iterator[Assistant]:
+def assistant_of_a_process(log: Path, *arguments: str) -> Iterator[Assistant]:
     """Start a server in the current folder that is copied into a log, and talk to it."""
     copied = ["-c", COPYING, str(log), *SERVER, *arguments]
     environment = dict(os.environ) | {"PYTHONPATH": str(ROOT)}
@@ -171,11 +171,11 @@ def talking(log: Path, *arguments: str) -> Iterator[Assistant]:
     assert {message["jsonrpc"] for message in messages} == {"2.0"}  # and nothing else was printed
 
 
-def kept_back(question: Question, asked: int) -> list[str]:
+def hidden_texts(question: Question, asked: int) -> list[str]:
     """Return what must not be sent while so many parts are asked: the beginning of each text."""
     spec, texts = question.spec, list[str]()
     for number, part in enumerate(spec.parts, 1):
-        texts += [*part.hints, *(one.answer for one in part.follow_ups)]
+        texts += [*part.hints, *(follow_up.answer for follow_up in part.follow_ups)]
         if number > asked:
             texts += [part.prompt, *part.contract, *(check.about for check in part.checks)]
     for name, idea in question.ideas.items():
@@ -183,43 +183,45 @@ def kept_back(question: Question, asked: int) -> list[str]:
             name,
             idea.feedback_for({k: str(v) for k, v in idea.parameter_combinations[0].items()}),
         ]
-    given = question.starter.decode()
+    starter = question.starter.decode()
     programs = [question.reference, question.repair, *question.accepted.values()]
     lines = {line.strip() for source in programs for line in source.decode().splitlines()}
-    texts += [line for line in lines if len(line) > 20 and line not in given]
-    shown = flat(" ".join(f"{p.prompt} {p.interface} {p.contract}" for p in spec.parts[:asked]))
-    return [flat(text)[:40] for text in texts if len(text) > 5 and flat(text)[:40] not in shown]
+    texts += [line for line in lines if len(line) > 20 and line not in starter]
+    shown = one_line(" ".join(f"{p.prompt} {p.interface} {p.contract}" for p in spec.parts[:asked]))
+    return [
+        one_line(text)[:40] for text in texts if len(text) > 5 and one_line(text)[:40] not in shown
+    ]
 
 
-def leaked(one: Assistant, question: Question, asked: int) -> list[str]:
+def leaked_texts(assistant: Assistant, question: Question, asked: int) -> list[str]:
     """Return what was sent of what is to be kept back."""
-    sent = one.sent
-    return [text for text in kept_back(question, asked) if text in sent]
+    sent = assistant.sent
+    return [text for text in hidden_texts(question, asked) if text in sent]
 
 
 def test_a_tool_says_what_its_command_says(
     assistant: Assistant, real: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tools = {one.name: one for one in assistant.portal.call(assistant.client.list_tools).tools}
+    tools = {tool.name: tool for tool in assistant.portal.call(assistant.client.list_tools).tools}
     names = "list next show start grade run case hint solution discuss"
     assert [*tools] == names.split()
     assert "ends the drill" in str(tools["solution"].description)
     hints = [tools["solution"].annotations, tools["hint"].annotations, tools["show"].annotations]
-    assert [one.destructive_hint for one in hints if one] == [True, False, False]
+    assert [hint.destructive_hint for hint in hints if hint] == [True, False, False]
     assert "ends a drill" in str(assistant.client.instructions)
 
     assistant.data("start", question="four-averages")
     monkeypatch.chdir("four-averages")
-    for tool, given, words in (
+    for tool, arguments, words in (
         ("list", {"track": "training-loops"}, ["list", "--track", "training-loops"]),
         ("next", {}, ["next"]),
         ("show", {"question": "four-averages"}, ["show"]),
     ):
-        told, ended = assistant.data(tool, **given), real(*words, "--json")
-        assert told.pop("at")
-        assert told == without_places(ended.data)
+        document, ended = assistant.data(tool, **arguments), real(*words, "--json")
+        assert document.pop("at")
+        assert document == without_places(ended.data)
         if tool == "list":
-            assert assistant.page(tool, **given) == real(*words).out
+            assert assistant.page(tool, **arguments) == real(*words).out
 
 
 def without_places(content: Any) -> Any:
@@ -239,15 +241,15 @@ def test_a_drill_from_its_start_to_a_review(
     assert [check["id"] for check in starter["checks"]] == ["mean"]
     assert starter["checks"][0]["message"] == "m is wrong in 2 of 2 cases."
     assert (starter["misconceptions"], starter["asked"], starter["tries"]) == ([], 0, 0)
-    assert leaked(assistant, question, 1) == []
+    assert leaked_texts(assistant, question, 1) == []
 
     file.write_text(MEAN.replace("/ x.size", ""))
     wrong = assistant.call("grade")
-    assert "Idea: sums. It gives exactly your numbers" in said(wrong)
-    told = cast("dict[str, Any]", wrong.structured_content)
-    assert [idea["id"] for idea in told["misconceptions"]] == ["sums"]
-    assert told["checks"][0]["mismatch"]["case"] == "few"
-    assert [part["id"] for part in told["parts"]] == ["1"]
+    assert "Idea: sums. It gives exactly your numbers" in page_text(wrong)
+    document = cast("dict[str, Any]", wrong.structured_content)
+    assert [idea["id"] for idea in document["misconceptions"]] == ["sums"]
+    assert document["checks"][0]["mismatch"]["case"] == "few"
+    assert [part["id"] for part in document["parts"]] == ["1"]
 
     file.write_text(MEAN)
     passed = assistant.data("grade")
@@ -257,7 +259,7 @@ def test_a_drill_from_its_start_to_a_review(
         assert "One worker now sends nothing at all." in text
         assert "how far the entries are" not in text
     assert "last idea" not in assistant.page("next")
-    assert leaked(assistant, question, 2) == [question.ideas["sums"].feedback[:40]]
+    assert leaked_texts(assistant, question, 2) == [question.ideas["sums"].feedback[:40]]
     assert assistant.data("grade")["misconceptions"] == []  # nothing was edited for it
     file.write_text(MEAN.replace("x.size", "float(x.size)"))
     assert "divides-by-nothing" in assistant.page("grade")  # now it is asked
@@ -274,7 +276,7 @@ def test_a_drill_from_its_start_to_a_review(
     assert RIGHT in assistant.role("reviewer")
     monkeypatch.chdir("mean-and-spread")
     attempts = real("history", "--json").data["attempts"]
-    assert [one["kind"] for one in attempts] == ["grade"] * 6
+    assert [attempt["kind"] for attempt in attempts] == ["grade"] * 6
     (row,) = assistant.data("list", track="basics")["questions"]
     assert (row["id"], row["state"], row["tries"]) == ("mean-and-spread", "passed", 4)
 
@@ -284,22 +286,22 @@ def test_nothing_that_is_asked_for_gets_around_the_rules(
 ) -> None:
     question = bank.load_question([PARTS], "mean-and-spread")
     folder = Path(assistant.data("start", question="mean-and-spread")["folder"])
-    one = {"question": "mean-and-spread"}
+    which = {"question": "mean-and-spread"}
     for tool in ("show", "grade", "case", "next", "list"):
-        assistant.call(tool, **one, part=3, parts="3", all=True, all_=True, full=True,
+        assistant.call(tool, **which, part=3, parts="3", all=True, all_=True, full=True,
                        explain=True, interviewer=True, give_up=True, json=True)  # fmt: skip
-    assistant.refused("solution", "is shown when all parts pass", **one)
+    assistant.refused("solution", "is shown when all parts pass", **which)
     for name in ("empty", "spread", "../../reference"):
-        assistant.refused("case", "has no case", name=name, **one)
+        assistant.refused("case", "has no case", name=name, **which)
 
     # A file that passes part 1, and is no try.
     (folder / "other.py").write_text(MEAN)
-    review = assistant.data("grade", file="other.py", **one)
+    review = assistant.data("grade", file="other.py", **which)
     assert (review["verdict"], review["asked"], review["tries"]) == ("pass", 2, 0)
     assert [check["id"] for check in review["checks"]] == ["mean"]
-    assert leaked(assistant, question, 2) == []
-    assert assistant.data("show", **one)["parts_in_all"] == 3
-    assert len(assistant.data("show", **one)["parts"]) == 1
+    assert leaked_texts(assistant, question, 2) == []
+    assert assistant.data("show", **which)["parts_in_all"] == 3
+    assert len(assistant.data("show", **which)["parts"]) == 1
 
     secret = tmp_path / "secret.py"
     secret.write_text("the key is plugh\n")
@@ -308,55 +310,55 @@ def test_nothing_that_is_asked_for_gets_around_the_rules(
     outside = ["../../secret.py", str(secret), "link.py", "up/secret.py", "/etc/passwd",
                "../mean-and-spread-2/x.py", "/", "up"]  # fmt: skip
     for path in outside:
-        assistant.refused("grade", "expected a file in the folder of the drill", file=path, **one)
+        assistant.refused("grade", "expected a file in the folder of the drill", file=path, **which)
     for path in ("~/x", "\0", "no-such.py", "."):
-        assert assistant.call("grade", file=path, **one).is_error
+        assert assistant.call("grade", file=path, **which).is_error
     for path in ("../../etc/passwd", "/etc/passwd", str(secret), ".", "submission.py", "~", "\0",
                  "mean-and-spread/", "no-such-id", "-h", "--all", "a/b/c", ""):  # fmt: skip
         for tool in ("show", "start", "grade", "hint", "case", "solution"):
             assert assistant.call(tool, question=path).is_error, (tool, path)
         with pytest.raises(MCPError):
             assistant.role("tutor", question=path)
-    for tool, given in (
+    for tool, arguments in (
         ("hint", {"question": "x" * 5_000_000}), ("case", {"name": "gap", "seed": -1}),
         ("case", {"seed": 10**30}), ("hint", {"question": {"a": 1}}), ("hint", {"question": [1]}),
         ("start", {}), ("no_such_tool", {}), ("_grade", {}),
     ):  # fmt: skip
-        result = assistant.call(tool, **given)
+        result = assistant.call(tool, **arguments)
         assert result.is_error
-        assert len(said(result)) < 1000
+        assert len(page_text(result)) < 1000
     assert "plugh" not in assistant.sent
     assert {path.name for path in tmp_path.iterdir()} <= {"home", "work", "sent", "secret.py"}
     assert {path.name for path in Path.cwd().iterdir()} == {"mean-and-spread"}
 
-    hints = [assistant.data("hint", **one, number=n)["hints"] for n in (2, 1, 3)]
+    hints = [assistant.data("hint", **which, number=n)["hints"] for n in (2, 1, 3)]
     assert [[hint["number"] for hint in shown] for shown in hints] == [[1], [2], [1, 2]]
-    assert assistant.data("solution", **one, give_up=True)["passed"] is False
-    assert assistant.data("solution", **one)["solution"]
+    assert assistant.data("solution", **which, give_up=True)["passed"] is False
+    assert assistant.data("solution", **which)["solution"]
 
 
 def test_a_blind_interview_is_blind_for_an_assistant_too(
     assistant: Assistant, real: Drill, home: Path
 ) -> None:
     assert real("interview", "mean-and-spread", "--blind").status == 0
-    seen = []
+    pages_seen = []
     for text in (MEAN, RIGHT):
         Path("mean-and-spread", "submission.py").write_text(text)
         assistant.refused("grade", "submission.py is received. It loads.")
         assistant.refused("case", "blind", name="few")
         calls: list[tuple[str, dict[str, str]]] = [("show", {}), ("next", {}), ("solution", {})]
-        pages = [assistant.page(tool, **given) for tool, given in calls]
-        seen.append(" ".join(" ".join(pages).replace("2 tries", "1 try").split()))
+        pages = [assistant.page(tool, **arguments) for tool, arguments in calls]
+        pages_seen.append(" ".join(" ".join(pages).replace("2 tries", "1 try").split()))
         question = Path("mean-and-spread", "QUESTION.md").read_text()
-        assert "One worker" not in question + seen[-1]
-    assert seen[0] == seen[1]
+        assert "One worker" not in question + pages_seen[-1]
+    assert pages_seen[0] == pages_seen[1]
 
 
 def test_two_calls_at_once_are_answered_one_after_the_other(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DRILL_BANK", str(PARTS))
-    with talking(home.parent / "sent") as assistant:
+    with assistant_of_a_process(home.parent / "sent") as assistant:
         folder = Path(assistant.data("start", question="mean-and-spread")["folder"])
         (folder / "submission.py").write_text(RIGHT)
         calls = [
@@ -364,61 +366,64 @@ def test_two_calls_at_once_are_answered_one_after_the_other(
             for _ in range(2)
         ]
         shown = [cast("dict[str, Any]", call.result().structured_content) for call in calls]
-        assert [one["verdict"] for one in shown] == ["pass"] * 2
-        assert sorted(one["tries"] for one in shown) == [0, 1]  # one version is one try
+        assert [row["verdict"] for row in shown] == ["pass"] * 2
+        assert sorted(row["tries"] for row in shown) == [0, 1]  # one version is one try
         assert RIGHT in assistant.role("reviewer")
 
 
 def test_a_real_question_gives_nothing_away(home: Path) -> None:
     question = bank.load_question([ROOT], "maxpool-routing")
-    with talking_here() as assistant:
+    with assistant_in_this_process() as assistant:
         for tool in ("show", "start", "grade", "case", "hint"):
-            assert leaked(assistant, question, 1) == []
+            assert leaked_texts(assistant, question, 1) == []
             assistant.data(tool, question=question.id)
-        hints = [flat(text)[:40] for text in question.spec.parts[0].hints]
+        hints = [one_line(text)[:40] for text in question.spec.parts[0].hints]
         assert [text in assistant.sent for text in hints] == [True, False, False]
         Path(question.id, "submission.py").write_bytes(question.accepted["columns-and-argmax"])
         assert assistant.data("grade", question=question.id)["asked"] == 2
         for tool in ("show", "case"):
             assistant.data(tool, question=question.id)
-        assert leaked(assistant, question, 2) == hints[:1]
+        assert leaked_texts(assistant, question, 2) == hints[:1]
 
 
 def test_what_else_is_asked_is_answered_before_ours_is_sent(home: Path) -> None:
     question = bank.load_question([ROOT], "data-parallel-review")
-    ours = [flat(one.answer)[:40] for one in question.spec.parts[0].follow_ups]
-    with talking_here() as assistant:
+    ours = [one_line(follow_up.answer)[:40] for follow_up in question.spec.parts[0].follow_ups]
+    with assistant_in_this_process() as assistant:
         file = Path(assistant.data("start", question=question.id)["submission"])
         assistant.refused("discuss", "is not passed yet")
         file.write_bytes(next(iter(question.accepted.values())))
         assert assistant.data("grade")["verdict"] == "pass"
-        assert [one["answer"] for one in assistant.data("discuss")["follow_ups"]] == [None, None]
+        assert [row["answer"] for row in assistant.data("discuss")["follow_ups"]] == [None, None]
         assert not any(text in assistant.sent for text in ours)
         for answered in (1, 2):
-            one = assistant.data("discuss")["follow_ups"][0]
-            typed = "4" if one["kind"] == "choice" else "0 / 0, so add up sums and counts"
-            told = assistant.data("discuss", answer=typed)
-            if one["kind"] == "points":
-                assert told["verdict"] is None
-                assert len(told["points"]) == 2
-                told = assistant.data("discuss", answer=typed, ticked="1, 2")
-            assert (told["verdict"], flat(told["answer"])[:40] in ours) == ("pass", True)
+            follow_up = assistant.data("discuss")["follow_ups"][0]
+            typed = "4" if follow_up["kind"] == "choice" else "0 / 0, so add up sums and counts"
+            document = assistant.data("discuss", answer=typed)
+            if follow_up["kind"] == "points":
+                assert document["verdict"] is None
+                assert len(document["points"]) == 2
+                document = assistant.data("discuss", answer=typed, ticked="1, 2")
+            assert (document["verdict"], one_line(document["answer"])[:40] in ours) == (
+                "pass",
+                True,
+            )
             assert sum(text in assistant.sent for text in ours) == answered
         assert "1.1 right:" in assistant.page("discuss")
 
 
 def test_the_script_of_a_diagnosis_runs_out_of_its_budget(home: Path) -> None:
-    with talking_here() as assistant:
+    with assistant_in_this_process() as assistant:
         file = Path(assistant.data("start", question="every-knob")["submission"])
         file.write_text("def run(seed):\n    return {'loss': [seed, 1.0]}\n")
-        told = assistant.call("run", seed=2)
-        assert told.structured_content["used"] == 1
-        assert "run 1 of" in said(told)
+        result = assistant.call("run", seed=2)
+        assert result.structured_content["used"] == 1
+        assert "run 1 of" in page_text(result)
         assistant.refused("run", "is not answered by experiments", question="maxpool-routing")
 
 
 def test_a_prediction_is_graded_when_the_person_agrees(home: Path) -> None:
-    with talking_here() as assistant:
+    with assistant_in_this_process() as assistant:
         file = Path(assistant.data("start", question="three-rows")["submission"])
         file.write_text(file.read_text().replace("= ?", "= 1"))
         assistant.refused("grade", "the first grade of a prediction is the one that counts")
@@ -432,14 +437,16 @@ def test_nothing_in_a_message_of_a_submission_acts(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DRILL_BANK", str(PARTS))
-    with talking(home.parent / "sent", "--dir", "..") as assistant:
+    with assistant_of_a_process(home.parent / "sent", "--dir", "..") as assistant:
         folder = Path(assistant.data("start", question="mean-and-spread")["folder"])
         assert folder.parent == home.parent
         submission = "def mean(x):\n    raise ValueError('\\ud800 \\x1b[2J \\u202e')\n"
         (folder / "other.py").write_text(submission)
         shown = assistant.call("grade", question="mean-and-spread", file="other.py")
-        assert said(shown).startswith("ERROR mean-and-spread/other.py   mean-and-spread, part 1")
-        assert not set("\x1b\u202e\ud800") & set(said(shown))
+        assert page_text(shown).startswith(
+            "ERROR mean-and-spread/other.py   mean-and-spread, part 1"
+        )
+        assert not set("\x1b\u202e\ud800") & set(page_text(shown))
         assert "\ud800" not in str(shown.structured_content)
 
 
@@ -448,16 +455,18 @@ def test_where_nothing_can_be_recorded_the_next_part_stays_back_too(
 ) -> None:
     monkeypatch.setenv("DRILL_BANK", str(PARTS))
     home.write_text("not a folder")
-    with talking_here() as assistant:
+    with assistant_in_this_process() as assistant:
         started = assistant.data("start", question="mean-and-spread")
         assert "is not saved" in " ".join(started["remarks"])
         Path(started["submission"]).write_text(MEAN)
         graded = assistant.call("grade")
-        told = cast("dict[str, Any]", graded.structured_content)
-        assert (told["verdict"], told["asked"], told["tries"]) == ("pass", 2, 0)
-        assert told["remarks"][0].startswith("drill: Your history cannot be written; this grade is")
-        assert told["remarks"][0] in said(graded)
-        assert leaked(assistant, bank.load_question([PARTS], "mean-and-spread"), 2) == []
+        document = cast("dict[str, Any]", graded.structured_content)
+        assert (document["verdict"], document["asked"], document["tries"]) == ("pass", 2, 0)
+        assert document["remarks"][0].startswith(
+            "drill: Your history cannot be written; this grade is"
+        )
+        assert document["remarks"][0] in page_text(graded)
+        assert leaked_texts(assistant, bank.load_question([PARTS], "mean-and-spread"), 2) == []
 
 
 class Raw:
@@ -472,35 +481,35 @@ class Raw:
             stderr=subprocess.PIPE,
             bufsize=0,
         )
-        self.tell(1, "initialize", protocolVersion="2025-06-18", capabilities={},
+        self.send(1, "initialize", protocolVersion="2025-06-18", capabilities={},
                   clientInfo={"name": "raw", "version": "0"})  # fmt: skip
-        assert self.heard()["result"]["serverInfo"]["name"] == "drill"
-        self.tell(None, "notifications/initialized")
+        assert self.next_message()["result"]["serverInfo"]["name"] == "drill"
+        self.send(None, "notifications/initialized")
 
     def write(self, line: bytes) -> None:
         """Write a line."""
         assert self.process.stdin is not None
         self.process.stdin.write(line + b"\n")
 
-    def tell(self, number: int | None, method: str, **params: Any) -> None:
+    def send(self, number: int | None, method: str, **params: Any) -> None:
         """Send a request, or without a number a notification."""
         message = {"jsonrpc": "2.0", "method": method, "params": params}
         self.write(json.dumps(message | ({} if number is None else {"id": number})).encode())
 
-    def call(self, number: int, tool: str, **given: Any) -> None:
+    def call(self, number: int, tool: str, **arguments: Any) -> None:
         """Ask for a tool, and to be told of its progress."""
         about = {"progressToken": number}
-        self.tell(number, "tools/call", name=tool, arguments=given, _meta=about)
+        self.send(number, "tools/call", name=tool, arguments=arguments, _meta=about)
 
-    def heard(self) -> dict[str, Any]:
+    def next_message(self) -> dict[str, Any]:
         """Return the next message."""
         assert self.process.stdout is not None
         return cast("dict[str, Any]", json.loads(self.process.stdout.readline()))
 
-    def ended(self) -> tuple[int, str]:
-        """Return the status with which it ends, and what it said of that."""
-        _, said = self.process.communicate()
-        return self.process.returncode, said.decode()
+    def wait_for_end(self) -> tuple[int, str]:
+        """Return its exit status and its errors."""
+        _, errors = self.process.communicate()
+        return self.process.returncode, errors.decode()
 
 
 @pytest.fixture
@@ -511,7 +520,7 @@ def endless(home: Path, real: Drill, monkeypatch: pytest.MonkeyPatch) -> Iterato
     Path("mean-and-spread", "submission.py").write_text(ENDLESS)
     server = Raw()
     server.call(2, "grade")
-    while "grading" not in (message := server.heard()["params"])["message"]:
+    while "grading" not in (message := server.next_message()["params"])["message"]:
         assert message["progressToken"] == 2
     yield server
     server.process.kill()
@@ -522,14 +531,14 @@ def endless(home: Path, real: Drill, monkeypatch: pytest.MonkeyPatch) -> Iterato
 def test_a_grade_that_is_cancelled_ends_and_the_next_call_is_answered(
     endless: Raw, real: Drill
 ) -> None:
-    endless.tell(None, "notifications/cancelled", requestId=2, reason="enough")
+    endless.send(None, "notifications/cancelled", requestId=2, reason="enough")
     endless.write(b"{broken")
     endless.write(b"\xff\xfe")
     endless.write(b"[]")
     endless.call(3, "next")
-    answer = endless.heard()
+    answer = endless.next_message()
     assert (answer["id"], answer["result"]["isError"]) == (3, False)
-    assert endless.ended() == (0, "")  # which closes its input
+    assert endless.wait_for_end() == (0, "")  # which closes its input
     (attempt,) = real("history", "mean-and-spread", "--json").data["attempts"]
     assert (attempt["verdict"], attempt["isolation"]) == (None, None)
 
@@ -545,21 +554,21 @@ def test_a_request_with_half_a_character_is_answered_with_an_error(home: Path) -
         )
     ):
         server.write((half % (number, params)).encode())
-        answer = server.heard()
+        answer = server.next_message()
         assert (answer["id"], answer["error"]["code"]) == (number, -32700)
         assert "expected a message in JSON and Unicode" in answer["error"]["message"]
     for silent in (r'"\ud800"', "[1]"):  # which cannot be answered
         server.write((half % (silent, r'"\ud800": 1')).encode())
     server.write(b"[" * 100_000)
     server.call(9, "next")
-    while "result" not in (answer := server.heard()):
+    while "result" not in (answer := server.next_message()):
         assert answer["method"] == "notifications/progress"
     assert (answer["id"], answer["result"]["isError"]) == (9, False)
-    assert server.ended() == (0, "")
+    assert server.wait_for_end() == (0, "")
 
 
 def test_the_server_ends_with_its_input_in_the_middle_of_a_grade(endless: Raw) -> None:
-    assert endless.ended() == (0, "")
+    assert endless.wait_for_end() == (0, "")
 
 
 def test_nothing_goes_on_when_the_server_is_killed_in_the_middle_of_a_grade(endless: Raw) -> None:
@@ -570,15 +579,15 @@ def test_nothing_goes_on_when_the_server_is_killed_in_the_middle_of_a_grade(endl
 def test_the_server_ends_on_ctrl_c_in_the_middle_of_a_grade(endless: Raw) -> None:
     endless.process.send_signal(signal.SIGINT)
     assert endless.process.wait() == 130
-    assert endless.ended() == (130, "interrupted\n")
+    assert endless.wait_for_end() == (130, "interrupted\n")
 
 
 def test_the_server_ends_when_nobody_reads_what_it_says(home: Path) -> None:
     server = Raw()
     assert server.process.stdout is not None
     server.process.stdout.close()
-    server.tell(2, "tools/list")
-    assert server.ended() == (141, "")
+    server.send(2, "tools/list")
+    assert server.wait_for_end() == (141, "")
 
 
 def test_what_cannot_be_served_is_a_sentence(real: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -594,13 +603,13 @@ def test_what_cannot_be_served_is_a_sentence(real: Drill, monkeypatch: pytest.Mo
 def test_the_page_about_it_is_right(home: Path) -> None:
     text = (ROOT / "docs" / "practice.md").read_text("utf-8").partition("(MCP)")[2]
     ((command, words),) = (
-        (one["command"], one["args"])
-        for one in json.loads(text.split("```json")[1].split("```")[0])["mcpServers"].values()
+        (server["command"], server["args"])
+        for server in json.loads(text.split("```json")[1].split("```")[0])["mcpServers"].values()
     )
     assert (command, words) == ("drill", SERVER[-1:])
     table = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
     named = {name for cell in table for name in cell.replace("`", "").replace(",", "").split()}
-    with talking(home.parent / "sent") as assistant:
+    with assistant_of_a_process(home.parent / "sent") as assistant:
         tools = assistant.portal.call(assistant.client.list_tools).tools
         roles = assistant.portal.call(assistant.client.list_prompts).prompts
     assert named == {tool.name for tool in tools}

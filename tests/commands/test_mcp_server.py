@@ -40,12 +40,12 @@ class Steps:
 
     def __init__(self) -> None:
         self.taken = list[str]()
-        self.one = anyio.Event()
+        self.first_step = anyio.Event()
 
     async def take(self, step: str) -> None:
         """Keep a step."""
         self.taken.append(step)
-        self.one.set()
+        self.first_step.set()
 
 
 def stand_in() -> CommandCaller:
@@ -77,7 +77,7 @@ def test_a_call_that_is_canceled_kills_its_process_and_the_next_one_is_answered(
         caller, steps = stand_in(), Steps()
         async with anyio.create_task_group() as calls:
             calls.start_soon(caller.call, Request("endless", {}), steps.take)
-            await steps.one.wait()
+            await steps.first_step.wait()
             assert is_running(*steps.taken)
             calls.cancel_scope.cancel()
         assert not is_running(*steps.taken)
@@ -92,7 +92,7 @@ def test_a_call_that_waits_for_another_one_can_be_canceled_and_starts_nothing() 
         caller, first, second = stand_in(), Steps(), Steps()
         async with anyio.create_task_group() as calls:
             calls.start_soon(caller.call, Request("endless", {}), first.take)
-            await first.one.wait()
+            await first.first_step.wait()
             with anyio.CancelScope() as waiting:
                 waiting.cancel()
                 await caller.call(Request("echo", {}), second.take)
@@ -109,7 +109,7 @@ def test_the_end_of_the_conversation_kills_the_process_of_a_call() -> None:
     async def talk() -> None:
         async with anyio.create_task_group() as calls:
             calls.start_soon(stand_in().call, Request("endless", {}), steps.take)
-            await steps.one.wait()
+            await steps.first_step.wait()
             raise ConnectionError
 
     with pytest.raises(BaseExceptionGroup) as raised:

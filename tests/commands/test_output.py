@@ -47,22 +47,22 @@ def on_a_terminal(
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that ^C is a signal
     )
     os.close(theirs)
-    seen, sent = b"", ""
+    shown, sent = b"", ""
     with suppress(OSError):  # the other end is closed
         while True:
             # A key that ends something is lost where it is typed just before somebody listens.
             if not select.select([ours], [], [], 1.0)[0]:
                 os.write(ours, sent.encode() if sent in {"\x03", "\x04"} else b"")
                 continue
-            some = os.read(ours, READ)
-            if not some:
+            chunk = os.read(ours, READ)
+            if not chunk:
                 break
-            seen += some
-            if typed and b"[y/N]" in seen:
+            shown += chunk
+            if typed and b"[y/N]" in shown:
                 os.write(ours, typed.encode())
                 typed, sent = "", typed
     os.close(ours)
-    return running.wait(), seen.decode().replace("\r\n", "\n")
+    return running.wait(), shown.decode().replace("\r\n", "\n")
 
 
 @pytest.fixture
@@ -83,8 +83,8 @@ def test_a_long_document_goes_through_the_pager_of_a_terminal_alone(
     program: Program, screen: Callable[..., CommandResult]
 ) -> None:
     pager: dict[str, Any] = {"PAGER": "echo PAGED; cat"}
-    status, seen = on_a_terminal(program, "list", rows=5, **pager)
-    assert (status, seen.startswith("PAGED\n"), "double-trouble" in seen) == (0, True, True)
+    status, shown = on_a_terminal(program, "list", rows=5, **pager)
+    assert (status, shown.startswith("PAGED\n"), "double-trouble" in shown) == (0, True, True)
     for words, rows in (
         (("list",), 24),
         (("--no-pager", "list"), 5),
@@ -122,9 +122,9 @@ def test_a_pager_that_is_closed_or_missing_is_no_fault(
 def test_styles_are_few_and_can_be_dropped(
     screen: Callable[..., CommandResult], words: tuple[str, ...]
 ) -> None:
-    found = set(re.findall(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", screen(*words).out))
-    assert found
-    assert found <= ALLOWED
+    sequences = set(re.findall(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", screen(*words).out))
+    assert sequences
+    assert sequences <= ALLOWED
     for dropped in ({"NO_COLOR": "1"}, {"TERM": "dumb"}, {"DRILL_PLAIN": "1"}):
         assert "\x1b" not in screen(*words, **dropped).out, dropped
     assert "\x1b" not in screen("--color", "never", *words).out
@@ -150,9 +150,9 @@ def test_a_prediction_is_graded_once_that_is_agreed_to_on_a_terminal(
     )
     for typed, status in (("\n", 2), ("\x03", 130), ("\x04", 130), ("y\n", 1)):
         assert drill("history", "--json").data["attempts"] == []
-        ended, seen = on_a_terminal(program, "grade", typed=typed)
-        assert "    grad_x[6] = 0\nOnly the first grade of a prediction counts." in seen
-        assert (ended, "FAIL" in seen) == (status, status == 1), seen
+        ended, shown = on_a_terminal(program, "grade", typed=typed)
+        assert "    grad_x[6] = 0\nOnly the first grade of a prediction counts." in shown
+        assert (ended, "FAIL" in shown) == (status, status == 1), shown
 
 
 @pytest.mark.parametrize("columns", ["20", "80", "120"])
@@ -206,7 +206,7 @@ HOSTILE = "\x1b[2J\x1b]0;name\x07 \u202e \x9b31m [bold]b[/bold] \r"
 SHOWN = "\\x1b[2J\\x1b]0;name\\x07 \\u202e \\x9b31m [bold]b[/bold] \\r"
 
 
-def seen(capsys: pytest.CaptureFixture[str]) -> str:
+def written(capsys: pytest.CaptureFixture[str]) -> str:
     """Return what was written since the last time."""
     out, err = capsys.readouterr()
     assert not set(out + err) & {"\x1b", "\x07", "\x9b", "\u202e", "\r"}
@@ -218,16 +218,16 @@ def test_nothing_that_is_said_acts_on_a_terminal(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")
     output.write(HOSTILE)
-    assert seen(capsys) == SHOWN + "\n"
+    assert written(capsys) == SHOWN + "\n"
     output.write("one\n\ttwo")
-    assert seen(capsys) == "one\n\ttwo\n"
+    assert written(capsys) == "one\n\ttwo\n"
     output.warn(HOSTILE, hint=HOSTILE)
     output.write_lines(text_layout.format_columns(["title"], [[HOSTILE]]))
     output.show_page([Paragraph(HOSTILE)])
     output.write_next_steps(HOSTILE)
-    assert seen(capsys).count("\\x1b]0;name") == 5
+    assert written(capsys).count("\\x1b]0;name") == 5
     output.write_json(title=HOSTILE)
-    assert "\\u001b[2J" in seen(capsys)
+    assert "\\u001b[2J" in written(capsys)
 
 
 class _Terminal(io.StringIO):

@@ -83,7 +83,7 @@ def test_a_key_puts_something_in_the_place_of_the_page_until_the_next(
     save("fail")
     here = watch()
     here.until(KEYS)
-    for key, said in (
+    for key, expected in (
         ("h", "hint 1 of 3"),
         ("c", "Wrote double-trouble/cases/one.py"),
         ("s", "the solution of double-trouble is shown when all parts pass"),
@@ -95,7 +95,7 @@ def test_a_key_puts_something_in_the_place_of_the_page_until_the_next(
     ):
         here.type(key)
         view = here.until("space: back").replace("\r", "")
-        assert said in view, (key, view)
+        assert expected in view, (key, view)
         assert "FAIL " in view.splitlines()[-1], key
         here.type("x")
         here.until(KEYS)
@@ -189,7 +189,7 @@ def test_it_is_stopped_and_goes_on_as_any_program(watch: Callable[..., OnTermina
     for _ in range(2):
         here.type("\x1a")
         here.until("stopped")
-        here.as_before()
+        here.require_restored()
         save("pass")
         here.type("fg\n")
         here.until("q quit")
@@ -211,7 +211,7 @@ def test_the_editor_has_the_terminal_meanwhile(
     here.until(KEYS)
     here.type("e")
     here.until("ready")
-    here.as_before()
+    here.require_restored()
     here.type("error\n")  # with echo, as the editor found the terminal
     page = here.until(KEYS)
     assert page.lstrip().startswith("error\r\n")
@@ -256,14 +256,14 @@ def test_it_asks_before_the_grade_of_a_prediction_that_counts(
     keys = KEYS.replace("c case  ", "")  # answers have no case to run
     here.until(keys)
     answers = Path("seven-windows", "answers.txt")
-    for key, said in (("n", "r asks again, and so does the next save"), ("y", "answers.txt")):
+    for key, expected in (("n", "r asks again, and so does the next save"), ("y", "answers.txt")):
         answers.write_text(f"grad_x[1] = 2\ngrad_x[4] = 5\ngrad_x[6] = 0\n# {key}\n")
         asked = here.until("y grade  other keys: not yet")
         assert "Only the first grade counts.\r\n" in asked
         assert f"grad_x[4] = 5\r\ngrad_x[6] = 0\r\n# {key}" in asked
         here.type(key)
         page = here.until(keys)
-        assert said in page
+        assert expected in page
         assert "--yes" not in page  # which nobody can type here
         if key == "n":
             here.type("r")

@@ -138,7 +138,7 @@ def test_a_file_that_is_none_is_said_and_the_page_comes_back_with_it(
             file.truncate(1 << 30)
 
     watched.grade_if_changed()
-    for make, said in (
+    for make, message in (
         (nothing, "there is no such file"),
         (path.mkdir, "found a folder"),
         (lambda: os.mkfifo(path), "found a pipe"),
@@ -149,9 +149,9 @@ def test_a_file_that_is_none_is_said_and_the_page_comes_back_with_it(
         if path.exists() and not aside.exists():
             path.rename(aside)
         make()
-        assert watched.grade_if_changed(), said
+        assert watched.grade_if_changed(), message
         assert watched.fault is not None
-        assert said in watched.fault.message
+        assert message in watched.fault.message
         assert not watched.grade_if_changed()
         with suppress(OSError):
             path.rmdir() if path.is_dir() else path.unlink()
@@ -209,9 +209,9 @@ def test_records_that_fail_meanwhile_lose_nothing_and_end_nothing(
         db.execute("BEGIN EXCLUSIVE")
         assert save("# pass") == "pass"
         assert save("# fail 1") == "fail"
-    (said,) = warned  # once
-    assert said.startswith("Your history cannot be read (")
-    assert "database is locked" in said
+    (warning,) = warned  # once
+    assert warning.startswith("Your history cannot be read (")
+    assert "database is locked" in warning
     assert save("# fail 2") == "fail"
     assert verdicts(ctx) == ["fail", "fail"]
     path.rename(path.with_name("aside"))
@@ -244,13 +244,13 @@ def test_what_a_save_changed_is_since_the_version_before_or_the_starter(
 def test_parts_are_asked_one_after_another_and_one_that_fails_again_is_news(
     here: Callable[[Path], Context],
 ) -> None:
-    ctx, told = here(BANKS / "parts"), list[str]()
+    ctx, early_verdicts = here(BANKS / "parts"), list[str]()
     made = start.start_drill(ctx, "mean-and-spread")
     question = made.question
     asked = made.workspace.folder / "QUESTION.md"
 
     with WatchedDrill(ctx, "mean-and-spread") as watched:
-        watched.on_verdict = lambda report: told.append(report.verdict)
+        watched.on_verdict = lambda report: early_verdicts.append(report.verdict)
 
         def save(source: bytes) -> str:
             watched.path.write_bytes(source)
@@ -259,25 +259,25 @@ def test_parts_are_asked_one_after_another_and_one_that_fails_again_is_news(
 
         assert watched.grade_if_changed()
         assert "sends nothing at all" not in asked.read_text()
-        assert told.pop() == "fail"
+        assert early_verdicts.pop() == "fail"
         # Part 2 fails, but is no news before it is asked.
         assert save(MEAN) == "Since the last save: mean passes now."
-        assert (report_of(watched).verdict, told) == ("fail", [])
+        assert (report_of(watched).verdict, early_verdicts) == ("fail", [])
         assert "sends nothing at all" in asked.read_text()
         assert save(MEAN.replace(b"x.size", b"len(x)")) == "Since the last save: no check changed."
-        assert told.pop() == "fail"
+        assert early_verdicts.pop() == "fail"
         assert save(BOTH) == "Since the last save: nothing passes now."
         lost = save(BOTH.replace(b"sum", b"max"))
         assert lost == "Since the last save: new: mean."
         assert save(b"def mean(") == ""
     assert known_tries(ctx) == 4
     # What another process wrote counts, too.
-    told.clear()
+    early_verdicts.clear()
     with WatchedDrill(ctx, "mean-and-spread") as watched:
-        watched.on_verdict = lambda report: told.append(report.verdict)
+        watched.on_verdict = lambda report: early_verdicts.append(report.verdict)
         watched.path.write_bytes(question.reference)
         watched.grade_if_changed()
-        assert told == ["pass"]
+        assert early_verdicts == ["pass"]
         assert report_of(watched).verdict == "pass"
 
 

@@ -96,27 +96,27 @@ def test_a_page_read_aloud() -> None:
 
 
 def test_a_page_as_html() -> None:
-    found = render_html(PAGE)
-    assert '<h2>two-rows Two rows <span class="soft">part 1 of 3</span></h2>' in found
-    assert "<strong>Idea:</strong> It gives <code>a b</code> in (2, 3)." in found
-    assert "<ul>\n<li>1 the first of two</li>\n<li>2 the second</li>\n</ul>\n" in found
-    assert "<pre>x = 1\n    y = -2</pre>\n<pre>####</pre>" in found
-    assert "<tr><td>y</td><td>-3</td><td></td></tr>" in found
-    assert "Next" not in found
+    page = render_html(PAGE)
+    assert '<h2>two-rows Two rows <span class="soft">part 1 of 3</span></h2>' in page
+    assert "<strong>Idea:</strong> It gives <code>a b</code> in (2, 3)." in page
+    assert "<ul>\n<li>1 the first of two</li>\n<li>2 the second</li>\n</ul>\n" in page
+    assert "<pre>x = 1\n    y = -2</pre>\n<pre>####</pre>" in page
+    assert "<tr><td>y</td><td>-3</td><td></td></tr>" in page
+    assert "Next" not in page
 
 
 def test_a_page_as_markdown() -> None:
-    found = render_markdown(PAGE)
-    assert found.startswith(
+    page = render_markdown(PAGE)
+    assert page.startswith(
         "## Two rows\n\n`two-rows`: part 1 of 3\n\n**FAIL** submission.py   try 1"
     )
-    assert "\n\n**Idea:** It gives `a b` in (2, 3). word" in found
-    assert "\n\n1. the first of two\n2. the second\n\n```text\nx = 1\n    y = -2\n```" in found
-    assert "| name | yours | none |\n| --- | --- | --- |\n| y | -3 |  |" in found
+    assert "\n\n**Idea:** It gives `a b` in (2, 3). word" in page
+    assert "\n\n1. the first of two\n2. the second\n\n```text\nx = 1\n    y = -2\n```" in page
+    assert "| name | yours | none |\n| --- | --- | --- |\n| y | -3 |  |" in page
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("lr * decay at w_out[0]: 0 < p & p < 1, {a} = |g| x^2!", None),
         ("x @ w, [[1, 2]], -=, `a` - b, -3 and h_(k-1)", None),
@@ -135,10 +135,10 @@ def test_a_page_as_markdown() -> None:
         ("http://a.b www.c d@e", "http&#58;//a.b www&#46;c d&#64;e"),
     ],
 )  # fmt: skip
-def test_only_what_would_be_markup_is_escaped(text: str, said: str | None) -> None:
-    found = render_markdown([Paragraph(text)])
-    assert found == f"{said or text}\n"
-    (paragraph, inline, _) = MarkdownIt("commonmark").enable("strikethrough").parse(found)
+def test_only_what_would_be_markup_is_escaped(text: str, expected: str | None) -> None:
+    markdown = render_markdown([Paragraph(text)])
+    assert markdown == f"{expected or text}\n"
+    (paragraph, inline, _) = MarkdownIt("commonmark").enable("strikethrough").parse(markdown)
     assert paragraph.type == "paragraph_open"
     kinds = {child.type for child in inline.children or ()}
     assert kinds <= {"text", "text_special", "code_inline"}
