@@ -1,4 +1,4 @@
-"""A program on a terminal of its own, as a shell with one job would start it.
+"""A program on its own terminal, as a shell with one job would start it.
 
 `python -m tests.commands.on_terminal ARGS` is that shell: it starts `drill ARGS` against the
 stand-ins in the foreground, reports when it was stopped, and continues it when a line is typed.
@@ -50,7 +50,7 @@ class OnTerminal:
         return int(group_id[0])
 
     def require_restored(self) -> None:
-        """See that the terminal is as it was in the beginning."""
+        """Check that the terminal is as it was in the beginning."""
         assert termios.tcgetattr(self._slave) == self.mode
         for on, off in (("\x1b[?1049h", "\x1b[?1049l"), ("\x1b[?25l", "\x1b[?25h")):
             assert self.raw.count(off) > 0 or on not in self.raw
@@ -78,7 +78,7 @@ class OnTerminal:
             self.raw += chunk.decode("utf-8", "replace")
 
     def ended(self) -> int:
-        """Wait for the end, see that the terminal is as it was, and return the status."""
+        """Wait for the end, check that the terminal is restored, and return the status."""
         self.until("ended with ")
         status = self.process.wait(60)
         self.require_restored()

@@ -88,7 +88,7 @@ def test_errors_as_json(drill: Drill, typed: str, kind: str, status: int) -> Non
     assert (ended.data["error"]["kind"], ended.data["error"]["status"]) == (kind, status)
 
 
-def test_every_problem_of_a_bank_is_told(drill: Drill, broken: str) -> None:
+def test_every_problem_of_a_bank_is_reported(drill: Drill, broken: str) -> None:
     ended = drill("show", broken)
     assert (ended.status, ended.out) == (3, "")
     assert ended.err.count(f"{broken}.yaml:") == 2
@@ -96,7 +96,7 @@ def test_every_problem_of_a_bank_is_told(drill: Drill, broken: str) -> None:
     assert (error["kind"], error["status"], len(error["problems"])) == ("bank", 3, 2)
 
 
-def test_a_fault_of_ours_is_owned_up_to(
+def test_a_fault_of_the_grader_is_reported_as_its_own(
     drill: Drill, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("crash.py").write_text("# crash")
@@ -111,7 +111,7 @@ def test_a_fault_of_ours_is_owned_up_to(
     assert "Traceback" in drill("grade", "double-trouble", "--file", "crash.py").err
 
 
-def test_a_broken_pipe_of_the_graders_own_is_no_verdict_and_ctrl_c_is_said_once(
+def test_a_broken_pipe_inside_the_grader_is_no_verdict_and_ctrl_c_is_reported_once(
     drill: Drill,
 ) -> None:
     Path("file.py").write_text("# broken pipe")

@@ -1,4 +1,4 @@
-"""`drill explore`: pages, faults, and the screen that arrows play on."""
+"""`drill explore`: its pages, its errors, and its screen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.commands.on_terminal import OnTerminal
 from tests.harness import each
 
 
-def test_what_is_set_is_printed_once(real: Drill) -> None:
+def test_with_settings_the_costs_are_printed_once(real: Drill) -> None:
     ended = real("explore", "transformer", "--set", "layers=80", "--set", "heads=48")
     assert (ended.status, ended.err) == (0, "")
     assert "layers 80, width 4096, heads 32," in ended.out
@@ -103,7 +103,7 @@ def test_arrows_choose_a_setting_and_change_it(width: int, rows: int) -> None:
     assert "Memory of each GPU" in third
 
 
-def test_arrows_step_over_what_cannot_be() -> None:
+def test_arrows_skip_impossible_values() -> None:
     start, down = ["down", "down", "right"], ["down", "left"]
     _, right, left, shared = screens("transformer", start, ["left"], down)
     assert ">heads     64 " in right  # 48 heads do not split a width of 4,096
@@ -111,7 +111,7 @@ def test_arrows_step_over_what_cannot_be() -> None:
     assert ">kv_heads  16 " in shared  # nor is 24 shared by 32
 
 
-def test_digits_are_a_number_and_what_cannot_be_is_said() -> None:
+def test_digits_type_a_number_and_an_impossible_one_is_explained() -> None:
     *_, typed, right, below = screens(
         "transformer", ["down", "down", "4", "8"], ["right"], ["down", "7", "down", "5"]
     )
@@ -132,7 +132,7 @@ def test_a_question_mark_shows_what_the_keys_do() -> None:
     assert "width: " in less
 
 
-def test_words_have_ends_views_turn_and_a_preset_sets_everything() -> None:
+def test_words_have_ends_tab_turns_views_and_a_preset_sets_everything() -> None:
     stage = ["up", "up", "right"]
     two, end, first, work, preset = screens(
         "mlp", [*stage, "right"], ["right"] * 3, ["left"] * 5, ["\t"], ["p"]

@@ -1,4 +1,4 @@
-"""What an assistant can do with drills, and what it cannot, whatever it asks for.
+"""An assistant can practice with a person, and cannot see more than the person has reached.
 
 Tests of the rules talk to a server in this process, which carries calls out here. Tests of the
 processes talk to `python -m grader mcp` with the client of the SDK; those about how it ends write
@@ -93,7 +93,7 @@ class Assistant:
             assert word in result.structured_content["error"]["message"]
 
     def role(self, name: str, **arguments: str) -> str:
-        """Return what a prompt says."""
+        """Return the text of a prompt."""
         result = self.portal.call(self.client.get_prompt, name, arguments)
         self.received.append(result.model_dump_json())
         return cast("TextContent", result.messages[0].content).text
@@ -111,7 +111,7 @@ def page_text(result: CallToolResult) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line, that of JSON too."""
+    """Return a text, or a text in JSON, on one line."""
     return " ".join(text.replace("\\n", " ").replace('\\"', '"').split())
 
 
@@ -137,7 +137,7 @@ class CallerInThisProcess(CommandCaller):
 
 @pytest.fixture
 def assistant(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Assistant]:
-    """Talk to a server in this process, with a small bank beside the program's."""
+    """Talk to a server in this process, with a small bank next to the program's."""
     assert home.name
     monkeypatch.setenv("DRILL_BANK", str(PARTS))
     with assistant_in_this_process() as assistant:
@@ -172,7 +172,7 @@ def assistant_of_a_process(log: Path, *arguments: str) -> Iterator[Assistant]:
 
 
 def hidden_texts(question: Question, asked: int) -> list[str]:
-    """Return what must not be sent while so many parts are asked: the beginning of each text."""
+    """Return the beginnings of all texts that must not be sent while `asked` parts are asked."""
     spec, texts = question.spec, list[str]()
     for number, part in enumerate(spec.parts, 1):
         texts += [*part.hints, *(follow_up.answer for follow_up in part.follow_ups)]
@@ -194,12 +194,12 @@ def hidden_texts(question: Question, asked: int) -> list[str]:
 
 
 def leaked_texts(assistant: Assistant, question: Question, asked: int) -> list[str]:
-    """Return what was sent of what is to be kept back."""
+    """Return the hidden texts that were sent."""
     sent = assistant.sent
     return [text for text in hidden_texts(question, asked) if text in sent]
 
 
-def test_a_tool_says_what_its_command_says(
+def test_a_tool_returns_the_output_of_its_command(
     assistant: Assistant, real: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = {tool.name: tool for tool in assistant.portal.call(assistant.client.list_tools).tools}
@@ -225,7 +225,7 @@ def test_a_tool_says_what_its_command_says(
 
 
 def without_places(content: Any) -> Any:
-    """Return a document without what leads to the answers."""
+    """Return a document without the keys that lead to the answers."""
     if isinstance(content, dict):
         kept = {k: v for k, v in content.items() if k not in {"bank", "digest"}}
         return {key: without_places(value) for key, value in kept.items()}
@@ -281,9 +281,7 @@ def test_a_drill_from_its_start_to_a_review(
     assert (row["id"], row["state"], row["tries"]) == ("mean-and-spread", "passed", 4)
 
 
-def test_nothing_that_is_asked_for_gets_around_the_rules(
-    assistant: Assistant, tmp_path: Path
-) -> None:
+def test_no_argument_gets_around_the_rules(assistant: Assistant, tmp_path: Path) -> None:
     question = bank.load_question([PARTS], "mean-and-spread")
     folder = Path(assistant.data("start", question="mean-and-spread")["folder"])
     which = {"question": "mean-and-spread"}
@@ -386,7 +384,7 @@ def test_a_real_question_gives_nothing_away(home: Path) -> None:
         assert leaked_texts(assistant, question, 2) == hints[:1]
 
 
-def test_what_else_is_asked_is_answered_before_ours_is_sent(home: Path) -> None:
+def test_a_follow_up_is_answered_before_our_answer_is_sent(home: Path) -> None:
     question = bank.load_question([ROOT], "data-parallel-review")
     ours = [one_line(follow_up.answer)[:40] for follow_up in question.spec.parts[0].follow_ups]
     with assistant_in_this_process() as assistant:
@@ -433,7 +431,7 @@ def test_a_prediction_is_graded_when_the_person_agrees(home: Path) -> None:
         assert assistant.data("grade", yes=True)["verdict"] == "fail"
 
 
-def test_nothing_in_a_message_of_a_submission_acts(
+def test_a_message_of_a_submission_cannot_act_on_a_terminal(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DRILL_BANK", str(PARTS))
@@ -450,7 +448,7 @@ def test_nothing_in_a_message_of_a_submission_acts(
         assert "\ud800" not in str(shown.structured_content)
 
 
-def test_where_nothing_can_be_recorded_the_next_part_stays_back_too(
+def test_the_next_part_is_hidden_even_if_records_cannot_be_written(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DRILL_BANK", str(PARTS))
@@ -470,7 +468,7 @@ def test_where_nothing_can_be_recorded_the_next_part_stays_back_too(
 
 
 class Raw:
-    """A server to which lines are written as they are."""
+    """A server, to which a test writes lines."""
 
     def __init__(self, *arguments: str) -> None:
         self.process = subprocess.Popen(
@@ -497,7 +495,7 @@ class Raw:
         self.write(json.dumps(message | ({} if number is None else {"id": number})).encode())
 
     def call(self, number: int, tool: str, **arguments: Any) -> None:
-        """Ask for a tool, and to be told of its progress."""
+        """Call a tool, and ask for messages about its progress."""
         about = {"progressToken": number}
         self.send(number, "tools/call", name=tool, arguments=arguments, _meta=about)
 
@@ -514,7 +512,7 @@ class Raw:
 
 @pytest.fixture
 def endless(home: Path, real: Drill, monkeypatch: pytest.MonkeyPatch) -> Iterator[Raw]:
-    """Give a server that is grading what never ends."""
+    """Start a server that grades an endless program."""
     monkeypatch.setenv("DRILL_BANK", str(PARTS))
     real("start", "mean-and-spread")
     Path("mean-and-spread", "submission.py").write_text(ENDLESS)
@@ -571,7 +569,7 @@ def test_the_server_ends_with_its_input_in_the_middle_of_a_grade(endless: Raw) -
     assert endless.wait_for_end() == (0, "")
 
 
-def test_nothing_goes_on_when_the_server_is_killed_in_the_middle_of_a_grade(endless: Raw) -> None:
+def test_a_grade_ends_when_the_server_is_killed(endless: Raw) -> None:
     endless.process.kill()
     assert endless.process.wait() == -signal.SIGKILL
 
@@ -582,7 +580,7 @@ def test_the_server_ends_on_ctrl_c_in_the_middle_of_a_grade(endless: Raw) -> Non
     assert endless.wait_for_end() == (130, "interrupted\n")
 
 
-def test_the_server_ends_when_nobody_reads_what_it_says(home: Path) -> None:
+def test_the_server_ends_when_nobody_reads_its_answers(home: Path) -> None:
     server = Raw()
     assert server.process.stdout is not None
     server.process.stdout.close()
@@ -590,7 +588,7 @@ def test_the_server_ends_when_nobody_reads_what_it_says(home: Path) -> None:
     assert server.wait_for_end() == (141, "")
 
 
-def test_what_cannot_be_served_is_a_sentence(real: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_cannot_start_says_why(real: Drill, monkeypatch: pytest.MonkeyPatch) -> None:
     real("mcp", "--dir", "no-such").refused("--dir: no-such: No such file or directory")
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stdin", None)
@@ -600,7 +598,7 @@ def test_what_cannot_be_served_is_a_sentence(real: Drill, monkeypatch: pytest.Mo
     real("mcp").refused("needs the package mcp, version 2 or later", "pip install 'drill-dl[mcp]'")
 
 
-def test_the_page_about_it_is_right(home: Path) -> None:
+def test_the_documentation_lists_the_tools_and_prompts(home: Path) -> None:
     text = (ROOT / "docs" / "practice.md").read_text("utf-8").partition("(MCP)")[2]
     ((command, words),) = (
         (server["command"], server["args"])

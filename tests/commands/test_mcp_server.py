@@ -54,7 +54,7 @@ def stand_in() -> CommandCaller:
 
 
 def is_running(pid: str) -> bool:
-    """Return whether there is such a process."""
+    """Return True if a process with this id runs."""
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:
@@ -62,7 +62,7 @@ def is_running(pid: str) -> bool:
     return True
 
 
-def test_a_call_returns_the_result_of_its_process_whatever_its_length() -> None:
+def test_a_call_returns_the_result_of_its_process_even_if_it_is_long() -> None:
     async def talk() -> None:
         steps = Steps()
         result = await stand_in().call(Request("echo", {"a": "é\n"}), steps.take)

@@ -1,4 +1,4 @@
-"""How commands speak: on a terminal, in a pager, in a pipe; and nothing hostile acts on it."""
+"""Output on a terminal, in a pager and in a pipe, and that hostile text cannot act on it."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ READ = 1 << 16
 def on_a_terminal(
     program: Program, *words: str, typed: str = "", rows: int = 24, columns: int = 80, **more: str
 ) -> tuple[int, str]:
-    """Run a command on a terminal of its own; return its status, and what was to be seen.
+    """Run a command on its own terminal; return its status and everything it showed.
 
-    What is typed is typed when it asks whether it may go on.
+    `typed` is typed when the command asks for a confirmation.
     """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -130,7 +130,9 @@ def test_styles_are_few_and_can_be_dropped(
     assert "\x1b" not in screen("--color", "never", *words).out
 
 
-def test_color_is_for_a_terminal_or_where_it_is_asked_for(drill: Drill, program: Program) -> None:
+def test_color_is_for_a_terminal_or_if_an_option_asks_for_it(
+    drill: Drill, program: Program
+) -> None:
     assert "\x1b[1mNext:\x1b[0m" in on_a_terminal(program, "list", PAGER="")[1]
     assert "\x1b" not in drill("list").out
     assert "\x1b[1mNext:\x1b[0m" in drill("list", "--color", "always").out
@@ -140,7 +142,7 @@ def test_color_is_for_a_terminal_or_where_it_is_asked_for(drill: Drill, program:
     )
 
 
-def test_a_prediction_is_graded_once_that_is_agreed_to_on_a_terminal(
+def test_a_prediction_is_graded_after_a_confirmation_on_a_terminal(
     program: Program, drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DRILL_BANK", str(ROOT))
@@ -156,7 +158,7 @@ def test_a_prediction_is_graded_once_that_is_agreed_to_on_a_terminal(
 
 
 @pytest.mark.parametrize("columns", ["20", "80", "120"])
-def test_no_page_is_wider_than_the_window_but_for_what_is_typed_or_copied(
+def test_no_page_is_wider_than_the_window_except_for_commands_and_paths(
     drill: Drill, monkeypatch: pytest.MonkeyPatch, columns: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
@@ -188,7 +190,7 @@ def test_every_command_speaks_json_in_one_document(drill: Drill) -> None:
         assert (ended.status, ended.err, ended.data["format"]) == (0, "", 1), words
 
 
-def test_without_a_home_to_write_everything_goes_on(
+def test_commands_work_without_a_home_that_can_be_written(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("file").write_text("in the way")
@@ -207,13 +209,13 @@ SHOWN = "\\x1b[2J\\x1b]0;name\\x07 \\u202e \\x9b31m [bold]b[/bold] \\r"
 
 
 def written(capsys: pytest.CaptureFixture[str]) -> str:
-    """Return what was written since the last time."""
+    """Return the output since the last call."""
     out, err = capsys.readouterr()
     assert not set(out + err) & {"\x1b", "\x07", "\x9b", "\u202e", "\r"}
     return out + err
 
 
-def test_nothing_that_is_said_acts_on_a_terminal(
+def test_no_output_acts_on_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")

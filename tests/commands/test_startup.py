@@ -1,4 +1,4 @@
-"""Start-up is a feature: what a command may load, and what completion may say."""
+"""Start-up is fast: modules that a command may load, and words that completion offers."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_an_interrupt_of_a_command_that_ends_changes_nothing() -> None:
 
 
 def complete(home: Path, words: str) -> list[str]:
-    """Return what a shell is offered for the last word."""
+    """Return the words that completion offers for the last word."""
     environment = os.environ | {
         "PYTHONPATH": str(ROOT),
         "DRILL_HOME": str(home),

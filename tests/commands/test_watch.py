@@ -36,15 +36,13 @@ def watch(drill: Drill) -> Callable[..., OnTerminal]:
 
 
 def save(text: str) -> None:
-    """Save as an editor does that lets nobody see half a file."""
+    """Save as an editor that replaces the file in one step."""
     aside = FILE.with_name("aside")
     aside.write_text(f"# {text}\n")
     aside.rename(FILE)
 
 
-def test_a_page_stands_in_the_place_of_another(
-    watch: Callable[..., OnTerminal], drill: Drill
-) -> None:
+def test_a_new_page_replaces_the_last_one(watch: Callable[..., OnTerminal], drill: Drill) -> None:
     here = watch()
     first = here.until(KEYS)
     assert "FAIL  double-trouble/submission.py   double-trouble   0 of 25 min\r\n" in first
@@ -77,7 +75,7 @@ def test_a_page_stands_in_the_place_of_another(
     assert len({row["seed"] for row in rows[:3]}) == 1 < len({row["seed"] for row in rows})
 
 
-def test_a_key_puts_something_in_the_place_of_the_page_until_the_next(
+def test_a_key_replaces_the_page_until_the_next_key(
     watch: Callable[..., OnTerminal],
 ) -> None:
     save("fail")
@@ -123,7 +121,7 @@ def test_every_key_acts_on_every_page(watch: Callable[..., OnTerminal]) -> None:
     assert here.ended() == 0
 
 
-def test_what_is_longer_than_the_screen_is_read_screen_by_screen(
+def test_a_long_view_is_read_screen_by_screen(
     watch: Callable[..., OnTerminal],
 ) -> None:
     here = watch(rows=8)
@@ -183,7 +181,7 @@ def test_a_terminal_that_goes_away_ends_it(watch: Callable[..., OnTerminal]) -> 
     here.process.wait(60)
 
 
-def test_it_is_stopped_and_goes_on_as_any_program(watch: Callable[..., OnTerminal]) -> None:
+def test_it_can_be_stopped_and_continued(watch: Callable[..., OnTerminal]) -> None:
     here = watch()
     here.until(KEYS)
     for _ in range(2):
@@ -220,7 +218,7 @@ def test_the_editor_has_the_terminal_meanwhile(
     assert here.ended() == 0
 
 
-def test_of_a_storm_of_saves_the_last_one_is_shown(
+def test_after_many_saves_the_last_one_is_shown(
     watch: Callable[..., OnTerminal], drill: Drill
 ) -> None:
     here = watch()
@@ -235,7 +233,7 @@ def test_of_a_storm_of_saves_the_last_one_is_shown(
     assert len(rows) < 300  # one that was saved meanwhile is gone
 
 
-def test_what_is_read_aloud_is_never_redrawn(watch: Callable[..., OnTerminal]) -> None:
+def test_plain_output_is_never_redrawn(watch: Callable[..., OnTerminal]) -> None:
     for more in ({"DRILL_PLAIN": "1"}, {"TERM": "dumb"}):
         save("fail")
         here = watch(**more)
@@ -276,7 +274,7 @@ def test_it_asks_before_the_grade_of_a_prediction_that_counts(
     assert row["id"] == "seven-windows"
 
 
-def test_what_goes_wrong_with_the_records_is_on_the_page_and_said_at_the_end(
+def test_a_fault_of_the_records_is_on_the_page_and_shown_at_the_end(
     watch: Callable[..., OnTerminal], home: Path
 ) -> None:
     (home / "drill.sqlite3").write_bytes(b"no database" * 100)
@@ -291,7 +289,7 @@ def test_what_goes_wrong_with_the_records_is_on_the_page_and_said_at_the_end(
     assert here.raw.index("\x1b[?1049l") < here.raw.index("drill: Your history cannot be read")
 
 
-def test_who_is_killed_while_a_verdict_is_written_has_lost_nothing_before_it(
+def test_a_kill_while_a_verdict_is_written_loses_nothing_before_it(
     watch: Callable[..., OnTerminal], drill: Drill, home: Path
 ) -> None:
     here = watch()
@@ -316,7 +314,7 @@ def test_who_is_killed_while_a_verdict_is_written_has_lost_nothing_before_it(
 
 
 @pytest.mark.parametrize("way", ["damaged", "no folder", "read-only"])
-def test_records_that_come_back_have_all_that_was_in_them(
+def test_records_that_come_back_are_complete(
     watch: Callable[..., OnTerminal], drill: Drill, home: Path, way: str
 ) -> None:
     here = watch()
@@ -388,7 +386,7 @@ def test_in_a_pipe_ctrl_c_ends_it_and_a_program_reads_lines_of_json(
     assert watching.returncode == 0
 
 
-def test_nothing_is_watched_that_is_no_drill(drill: Drill) -> None:
+def test_only_a_drill_is_watched(drill: Drill) -> None:
     drill("watch").refused("no drill is here")
     drill("watch", "double-trouble").refused("has no folder here", "Next: drill start")
     drill("watch", "double-troubel").refused("did you mean double-trouble?")

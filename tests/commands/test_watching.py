@@ -1,4 +1,4 @@
-"""A drill is graded at every save as `drill grade` would, whatever happens to its file."""
+"""A drill is graded at every save as by `drill grade`, even if its file disappears meanwhile."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def watched(ctx: Context, monkeypatch: pytest.MonkeyPatch) -> Iterator[WatchedDr
 
 
 def verdicts(ctx: Context) -> list[str]:
-    """What is on record, the latest last."""
+    """Return the recorded verdicts, the latest last."""
     return [row.attempt.state for row in history.list_history(ctx)[0]]
 
 
@@ -123,7 +123,7 @@ def test_the_minutes_of_a_sitting_run_on_until_it_is_over(
     assert watched.time_text == "0 of 25 min"
 
 
-def test_a_file_that_is_none_is_said_and_the_page_comes_back_with_it(
+def test_a_missing_file_is_reported_and_graded_when_it_is_back(
     ctx: Context, watched: WatchedDrill, tmp_path: Path
 ) -> None:
     path, aside = watched.path, tmp_path / "aside.py"
@@ -164,7 +164,7 @@ def test_a_file_that_is_none_is_said_and_the_page_comes_back_with_it(
     assert verdicts(ctx) == ["fail", "fail"]  # the starter that came back was graded before
 
 
-def test_what_keeps_a_save_from_being_graded_keeps_no_other(
+def test_a_save_that_cannot_be_graded_does_not_affect_the_next_one(
     ctx: Context, watched: WatchedDrill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[stand_in.Session] = []
@@ -193,7 +193,7 @@ def test_what_keeps_a_save_from_being_graded_keeps_no_other(
     assert verdicts(ctx) == ["fail", "unfinished", "pass"]
 
 
-def test_records_that_fail_meanwhile_lose_nothing_and_end_nothing(
+def test_records_that_fail_meanwhile_end_nothing(
     ctx: Context, watched: WatchedDrill, warned: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "BUSY_SECONDS", 0.01)
@@ -224,7 +224,7 @@ def test_records_that_fail_meanwhile_lose_nothing_and_end_nothing(
     assert len(warned) == 1
 
 
-def test_what_a_save_changed_is_since_the_version_before_or_the_starter(
+def test_changes_are_those_since_the_version_before_or_the_starter(
     watched: WatchedDrill,
 ) -> None:
     watched.grade_if_changed()

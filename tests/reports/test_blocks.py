@@ -1,4 +1,4 @@
-"""The blocks that pages are made of, and what must hold of every rendering of them."""
+"""Blocks of pages, and laws that hold for every renderer."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_nothing_in_a_text_acts(block: Block) -> None:
 
 
 def shrinking(words: int) -> tuple[Block, ...]:
-    """Much to say, of which some can be said in less."""
+    """Return a page with a paragraph of `words` words that has shorter forms."""
     much = Paragraph("word " * words)
     shorter = (
         ShorterForm(2, (Paragraph("word " * 12),), ("the rest",)),
