@@ -209,11 +209,15 @@ def _code_block(code: Sequence[str], indent: int, language: str) -> CodeBlock:
 
 
 def _expand(
-    blocks: Iterable[Block], rank: int, lost: list[str], *, pictures: bool = False
+    blocks: Iterable[Block],
+    rank: int = -1,
+    lost: list[str] | None = None,
+    *,
+    pictures: bool = False,
 ) -> Blocks:
     """Yield the blocks of a page as they are at a rank (-1: all of them).
 
-    Adds to `lost` the names of the blocks that are left out.
+    The names of the blocks that are left out are added to `lost`.
     """
     for block in blocks:
         if isinstance(block, ShrinkableBlocks):
@@ -221,7 +225,8 @@ def _expand(
             fitting_forms = [form for form in block.shorter_forms if form.rank <= rank]
             if fitting_forms:
                 content = fitting_forms[-1].blocks
-                lost += fitting_forms[-1].lost
+                if lost is not None:
+                    lost += fitting_forms[-1].lost
             yield from _expand(content, rank, lost, pictures=pictures)
         elif isinstance(block, Picture) and not pictures:
             yield from _expand(block.blocks, rank, lost)
@@ -232,13 +237,11 @@ def _expand(
 # -- terminal -------------------------------------------------------------------------------------
 
 
-def render_terminal(
-    blocks: Sequence[Block], width: int, *, rows: int | None = None
-) -> tuple[Line, ...]:
+def render_terminal(blocks: Sequence[Block], width: int, *, rows: int | None = None) -> list[Line]:
     """Lay out blocks for a window of `width` columns, shortened until they fit `rows` lines."""
     page_width = max(width, NARROWEST)
     if rows is None:
-        return tuple(_layout(_expand(blocks, -1, []), page_width))
+        return _layout(_expand(blocks), page_width)
     ranks = {0}
     for block in blocks:
         if isinstance(block, ShrinkableBlocks):
@@ -248,13 +251,13 @@ def render_terminal(
         shortened = list(_expand(blocks, rank, lost))
         lines = _layout(shortened, page_width, lost)
         if count_rows(lines, width) <= rows:
-            return tuple(lines)
+            return lines
 
     # Even the shortest page is too long: keep its beginning and its ending, and cut the middle.
     ending = _ending(blocks, page_width, rank)
     while len(lines) > 1 and count_rows([*lines, *ending], width) > rows:
         lines.pop()
-    return (*lines, *ending)
+    return lines + ending
 
 
 def _ending(blocks: Sequence[Block], width: int, rank: int) -> list[Line]:
@@ -267,9 +270,9 @@ def _ending(blocks: Sequence[Block], width: int, rank: int) -> list[Line]:
             break
     start = len(blocks)
     for index, block in enumerate(blocks):
-        if isinstance(next(_expand([block], -1, []), None), BlankLine):
+        if isinstance(next(_expand([block]), None), BlankLine):
             start = index
-    return ending + _layout(_expand(blocks[start:], rank, []), width)
+    return ending + _layout(_expand(blocks[start:], rank), width)
 
 
 def _layout(blocks: Iterable[Block], width: int, lost: Sequence[str] = ()) -> list[Line]:
@@ -379,7 +382,7 @@ def render_text(blocks: Iterable[Block], *, aloud: bool = False) -> str:
     To be read `aloud`, signs become words.
     """
     lines = []
-    for block in _expand(blocks, -1, []):
+    for block in _expand(blocks):
         for line in _plain_lines(block):
             text = _clean(line)
             if aloud and not isinstance(block, Commands | CodeBlock):
@@ -414,7 +417,7 @@ def _plain_lines(block: Block) -> Iterable[str]:
 def render_html(blocks: Iterable[Block]) -> str:
     """Return blocks as HTML for the body of a page, with all text escaped."""
     parts = []
-    expanded = _expand(blocks, -1, [], pictures=True)
+    expanded = _expand(blocks, pictures=True)
     for are_items, group in itertools.groupby(expanded, lambda block: isinstance(block, Item)):
         content = "".join(map(_block_to_html, group))
         parts.append(f"<ul>\n{content}</ul>\n" if are_items else content)
@@ -485,7 +488,7 @@ def render_markdown(blocks: Iterable[Block], *, written: bool = False) -> str:
     """
     text = ""
     after_item = False
-    for block in _expand(blocks, -1, []):
+    for block in _expand(blocks):
         markdown = _block_to_markdown(block, written=written)
         if not markdown:
             continue

@@ -265,4 +265,4 @@ def test_a_picture_is_html_on_an_html_page_and_blocks_elsewhere() -> None:
 
     blocks: tuple[Block, ...] = (Picture(draw, (Paragraph("a <b>"),)),)
     assert render_html(blocks) == repr(("a <b>\n", "<p>a &lt;b&gt;</p>\n"))
-    assert render_terminal(blocks, 60) == ("a <b>",)
+    assert render_terminal(blocks, 60) == ["a <b>"]
