@@ -23,7 +23,7 @@ from grader import bank
 from grader.cases import recipe
 from grader.classroom.class_file import class_schema as class_schema
 from grader.commands.app import load_command
-from grader.commands.questions import ROLES
+from grader.commands.list_and_next import ROLES
 from grader.grading.kinds.schema import question_schema
 from grader.model.spec import PART_KEYS, AcceptedSolution, Check, Idea
 

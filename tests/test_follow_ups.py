@@ -18,7 +18,7 @@ from grader.forms import follow_up
 from grader.model.question import Question
 from grader.model.spec import FollowUp
 from grader.reports.blocks import BlankLine, render_terminal
-from grader.reports.discuss import answer_blocks, question_blocks
+from grader.reports.discuss import answer_blocks, follow_up_blocks
 from tests.harness import Array, Program, load, variants
 
 ROOT = Path(__file__).parents[1]
@@ -353,7 +353,7 @@ def test_an_idea_that_an_answer_shows_is_not_of_a_later_part() -> None:
 
 def test_a_follow_up_and_what_is_said_of_an_answer_fit_a_screen() -> None:
     for name, one in EVERY.items():
-        asked = render_terminal([*question_blocks(one, "10 of 12, part 3:")], 80)
+        asked = render_terminal([*follow_up_blocks(one, "10 of 12, part 3:")], 80)
         assert len(asked) + 2 <= ROWS, name
         for idea in [*one.ideas.values(), ""]:
             said = loaded(name[0]).ideas[idea].feedback_for() if idea else ""

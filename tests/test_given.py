@@ -139,7 +139,7 @@ def test_no_page_has_a_brace(
     pages += [one.decode() for one in question.accepted.values()]
     pages += spec.parts[0].hints
     for one in spec.follow_ups:
-        asked = [*discuss.question_blocks(one, ""), *discuss.answer_blocks(one, "fail", "", "")]
+        asked = [*discuss.follow_up_blocks(one, ""), *discuss.answer_blocks(one, "fail", "", "")]
         pages.append(render_text(asked))
     ideas = collect_evidence(question)
     pages.append(render_text(interviewer_guide(question, evidence=ideas)))

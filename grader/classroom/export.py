@@ -30,8 +30,8 @@ from grader.model.classroom import (
 from grader.model.errors import UsageError, did_you_mean
 from grader.model.report import PartResult, Verdict
 from grader.reports.blocks import render_text
+from grader.reports.grade_sentences import failing_required_checks
 from grader.reports.json import to_json
-from grader.reports.sentences import failing_required_checks
 from grader.reports.text_layout import LINE_LIMIT, escape_line, escape_text
 
 CsvCell = str | int | float | None

@@ -19,7 +19,7 @@ from statistics import fmean, median
 from grader.model.classroom import AssignedQuestion, ClassEntry, ClassSettings, round_points
 from grader.model.number_format import format_count
 from grader.model.report import UNREADABLE_TYPE, Report, Verdict
-from grader.reports import sentences
+from grader.reports import grade_sentences
 from grader.reports.blocks import (
     BlankLine,
     Blocks,
@@ -208,7 +208,7 @@ def answer_status(entry: ClassEntry) -> AnswerStatus:
         return AnswerStatus.IDEA
     if any(explanation.kind in _UNLISTED_KINDS for explanation in report.explanations):
         return AnswerStatus.EXPLAINED
-    failing = sentences.failing_required_checks(report)
+    failing = grade_sentences.failing_required_checks(report)
     if failing and all(check.is_unanswered for check in failing):
         return AnswerStatus.UNANSWERED
     return AnswerStatus.UNEXPLAINED if report.verdict is Verdict.FAIL else AnswerStatus.STOPPED
@@ -250,7 +250,7 @@ def _add_result(
     for match in report.misconceptions:
         idea = ideas.get(match.id)
         if idea is None:
-            idea = ClassIdea(match.id, sentences.first_sentences(match.feedback, 1)[0])
+            idea = ClassIdea(match.id, grade_sentences.first_sentences(match.feedback, 1)[0])
             findings.ideas.append(idea)
         names = idea.students if idea.id in certain else idea.unsure
         names.append(student)
@@ -271,13 +271,13 @@ def _add_result(
 
 def _new_group(question: str, handle: str, report: Report) -> AnswerGroup:
     """Return an empty group of answers, with the sentences of the first report."""
-    failing = sentences.failing_required_checks(report)
+    failing = grade_sentences.failing_required_checks(report)
     if not failing:
-        return AnswerGroup(question, handle, sentences.file_problem(report))
+        return AnswerGroup(question, handle, grade_sentences.file_problem(report))
     return AnswerGroup(
         question=question,
         handle=handle,
-        sentence=f"{failing[0].id}: {sentences.describe_finding(failing[0])}",
+        sentence=f"{failing[0].id}: {grade_sentences.describe_finding(failing[0])}",
         also=tuple(
             explanation.text
             for explanation in report.explanations

@@ -47,9 +47,9 @@ from grader.reports.blocks import (
     render_markdown,
 )
 from grader.reports.grade import student_feedback_blocks
+from grader.reports.grade_sentences import failing_required_checks, smallest_case
 from grader.reports.html import html_page
 from grader.reports.json import without_expected_values
-from grader.reports.sentences import failing_required_checks, smallest_case
 
 # Hidden checks and cases.
 

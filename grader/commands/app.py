@@ -28,14 +28,14 @@ from grader.reports import text_layout
 # Commands of the program and of its groups, in the order of the help, as FILE.FUNCTION of this
 # folder.  The first command of history and of interview need not be typed.
 _COMMANDS = {
-    "": "questions.list_ show.show start.start grade.grade watch.watch edit.edit case.case"
-    " hint.hint run.run solution.solution discuss.discuss questions.next_ progress.progress"
+    "": "list_and_next.list_ show.show start.start grade.grade watch.watch edit.edit case.case"
+    " hint.hint run.run solution.solution discuss.discuss list_and_next.next_ progress.progress"
     " start.reset explore.explore pack.pack mcp.mcp doctor.doctor help.help_",
     "history": "history.list_ history.restore",
     "interview": "interview.begin interview.next_ interview.end interview.note interview.mark"
     " interview.decide debrief.debrief interview.list_",
-    "bank": "bank_audit.audit bank_ideas.preview bank_new.new bank_ideas.new_idea bank_list.add"
-    " bank_list.remove bank_list.list_ bank_new.schema",
+    "bank": "bank_audit.audit bank_ideas.preview bank_new.new bank_ideas.new_idea bank_places.add"
+    " bank_places.remove bank_places.list_ bank_new.schema",
     "class": "class_grade.grade class_report.report class_report.export"
     " class_gradescope.gradescope class_report.schema",
 }

@@ -195,7 +195,7 @@ class _Grades:
         self, feedback: Mapping[str, str], minute: float, *, is_new_try: bool = False
     ) -> None:
         """Update the durations of ideas: from this minute on, exactly these ideas are shown."""
-        from grader.reports.sentences import first_sentences  # loads pydantic
+        from grader.reports.grade_sentences import first_sentences  # loads pydantic
 
         for name in self._shown_since.keys() - feedback.keys():
             idea = self.ideas[name]

@@ -185,7 +185,7 @@ def discuss(
             _answer_without_dialog(context, discussion, answer, ticked, json=json)
             return
         state = states[0]
-        output.show_page([*page.question_blocks(state.follow_up, f"part {state.part}:")])
+        output.show_page([*page.follow_up_blocks(state.follow_up, f"part {state.part}:")])
         with suppress(EOFError):
             _judge_and_show(context, discussion, state, answer)
         output.write_next_steps(command)
@@ -232,7 +232,7 @@ def _show_ticks(ticks: Sequence[bool], verdict: str | None) -> None:
 
 def _ask_all(context: Context, discussion: Discussion, command: str) -> None:
     """Ask every follow-up, until the input ends."""
-    from grader.reports.discuss import question_blocks
+    from grader.reports.discuss import follow_up_blocks
 
     drill = discussion.resolved_drill
     states = discussion.askable_follow_ups
@@ -246,7 +246,7 @@ def _ask_all(context: Context, discussion: Discussion, command: str) -> None:
             if has_parts:
                 lead = f"{lead}, part {state.part}"
             output.write()
-            output.show_page([*question_blocks(state.follow_up, f"{lead}:")])
+            output.show_page([*follow_up_blocks(state.follow_up, f"{lead}:")])
             verdicts.append(_ask_until_answered(context, discussion, state))
     except EOFError:
         pass

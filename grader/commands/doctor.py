@@ -14,7 +14,7 @@ import typer
 
 from grader import bank
 from grader.commands import output
-from grader.commands.bank_list import BankInUse, list_banks
+from grader.commands.bank_places import BankInUse, list_banks
 from grader.commands.context import INSTALL_TORCH, Context, available_cores, torch_installed
 from grader.commands.options import JsonOption, command_context, flag
 from grader.model.errors import DrillError

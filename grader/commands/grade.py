@@ -292,7 +292,7 @@ def _interview_time_left(ctx: Context, attempt: _Attempt, report: Report) -> str
         return ""
     time_text = interview.time_left_text(ctx.now())
     if interview.blind:
-        from grader.reports.sentences import file_problem
+        from grader.reports.grade_sentences import file_problem
 
         state = file_problem(report) or ("It can be read." if drill.form.is_text else "It loads.")
         raise SealedError(

@@ -54,7 +54,7 @@ from grader.records import interviews
 from grader.records.interviews import Interview, InterviewEntry, InterviewQuestion
 
 if TYPE_CHECKING:
-    from grader.commands.questions import QuestionStatus
+    from grader.commands.list_and_next import QuestionStatus
     from grader.reports.blocks import Block
 
 _DEFAULT_MINUTES = 45
@@ -117,7 +117,7 @@ def _startable_questions(
     """Return the questions that can be started in a folder, in an order that depends on `seed`."""
     from random import Random
 
-    from grader.commands.questions import QuestionFilter, list_questions
+    from grader.commands.list_and_next import QuestionFilter, list_questions
     from grader.commands.start import is_workspace_of
 
     track, level, role = fit or (None, None, None)

@@ -29,9 +29,9 @@ from grader.commands import (
     entrypoint,
     files,
     hint,
+    list_and_next,
     mcp_prompts,
     output,
-    questions,
     run,
     show,
     solution,
@@ -193,12 +193,12 @@ def _passed_file(context: Context, drill: ResolvedDrill) -> str:
 # Options that show later parts or solutions are left out, such as --all and --full.
 TOOLS = (
     Tool(
-        questions.list_,
+        list_and_next.list_,
         "track level role new due under",
         "List questions, how far one is.",
         is_read_only=True,
     ),
-    Tool(questions.next_, "", "Say what to do next, and why.", is_read_only=True),
+    Tool(list_and_next.next_, "", "Say what to do next, and why.", is_read_only=True),
     Tool(show.show, "question", "Show a question, as far as it is asked.", is_read_only=True),
     Tool(start.start, "question again", "Make its folder. `again`: of a question that is due."),
     Tool(grade, "question file yes", "Grade the person's file: a try."),

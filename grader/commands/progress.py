@@ -11,8 +11,8 @@ import typer
 
 from grader.commands import output, schedule
 from grader.commands.context import Context
+from grader.commands.list_and_next import QuestionStatus, list_questions
 from grader.commands.options import JsonOption, command_context
-from grader.commands.questions import QuestionStatus, list_questions
 from grader.records.events import BRIEF_REPORT_SQL, RecordsError
 from grader.records.progress import progress_events
 from grader.reports.practice import PracticeIdea, PracticeSummary, TrackProgress, first_day

@@ -49,8 +49,8 @@ def _evidence_of_part(session: GradingSession, part: Part) -> list[IdeaEvidence]
     """Return the ideas that the checks of a part should stop, each once."""
     from grader.grading.case_by_case import SubmissionStopped
     from grader.grading.kinds import registry
+    from grader.reports.grade_sentences import smallest_case
     from grader.reports.interviewer import IdeaEvidence, smallest_case_text, wrong_result_text
-    from grader.reports.sentences import smallest_case
 
     evidence: dict[str, IdeaEvidence] = {}
     for check in part.checks:

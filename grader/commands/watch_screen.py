@@ -23,13 +23,13 @@ from grader.commands.case import case
 from grader.commands.edit import open_editor
 from grader.commands.grade import grade_context
 from grader.commands.hint import hint
-from grader.commands.questions import next_
+from grader.commands.list_and_next import next_
 from grader.commands.show import show_on_screen
 from grader.commands.solution import diff_lines, solution
 from grader.commands.whole_screen import LOOK_EVENT, WholeScreen
 from grader.model.errors import DrillError, UsageError
 from grader.model.number_format import format_count
-from grader.reports import sentences, text_layout
+from grader.reports import grade_sentences, text_layout
 from grader.reports.blocks import Block, Paragraph
 from grader.reports.grade import grade_page
 
@@ -189,7 +189,7 @@ class WatchScreen(WholeScreen):
         """Return the case that the page shows, if it shows one."""
         graded = self._watched.last_grade
         if graded and not graded.next_part:
-            for check in sentences.failing_required_checks(graded.report):
+            for check in grade_sentences.failing_required_checks(graded.report):
                 if check.failing:
                     return check.failing[0]
         return None

@@ -130,7 +130,7 @@ class WatchedDrill(Closeable):
 
     def _take_result(self, graded: GradeResult) -> None:
         """Keep the result of a grade, and say what has changed since the last one."""
-        from grader.reports import sentences
+        from grader.reports import grade_sentences
 
         question = self.resolved_drill.question
         last = self.last_grade
@@ -143,7 +143,7 @@ class WatchedDrill(Closeable):
         if last and last.submission != graded.submission:
             self._version_before = last.submission
             last_part = graded.next_part - 1 if graded.next_part else len(question.spec.parts)
-            self.news = sentences.changes_since(last.report, graded.report, last_part)
+            self.news = grade_sentences.changes_since(last.report, graded.report, last_part)
 
     def close(self) -> None:
         """End the processes of the session."""

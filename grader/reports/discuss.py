@@ -10,7 +10,7 @@ INDENT = 4
 STATES = {"": "open", "pass": "right", "fail": "wrong"}  # by the last verdict
 
 
-def question_blocks(follow_up: FollowUp, lead: str) -> Blocks:
+def follow_up_blocks(follow_up: FollowUp, lead: str) -> Blocks:
     """Yield a follow-up question and its choices."""
     yield Paragraph(follow_up.ask, lead, hang=INDENT)
     for number, text in enumerate(follow_up.choice, 1):

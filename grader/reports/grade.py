@@ -16,7 +16,7 @@ from grader.forms.base import OPEN_VALUES
 from grader.grading.kinds.registry import kind_named
 from grader.model.number_format import join_words
 from grader.model.report import CheckResult, ExceptionRecord, Exhibit, Grids, Report, Verdict
-from grader.reports import sentences
+from grader.reports import grade_sentences
 from grader.reports.blocks import (
     FACT_SEPARATOR,
     BlankLine,
@@ -97,9 +97,9 @@ def grade_page(report: Report, context: GradeContext = GradeContext()) -> Sequen
 
 def _pass_sections(report: Report, context: GradeContext) -> list[Sequence[Block]]:
     top = [_head(report, context, "PASS", BOLD)]
-    lines = [sentences.points_line(report, context.time)]
+    lines = [grade_sentences.points_line(report, context.time)]
     if report.verdict is Verdict.PASS:
-        lines += sentences.measurement_lines(report)
+        lines += grade_sentences.measurement_lines(report)
     top += [Paragraph(text, indent=6) for text in lines]
     return [top, context.request or _follow_up(report)]
 
@@ -108,13 +108,13 @@ def _failure_sections(report: Report, context: GradeContext) -> list[Sequence[Bl
     top = [_head(report, context, report.verdict.upper(), REVERSE)]
     if context.was_passed_before:
         passed = "every part" if len(report.parts) > 1 else "this"
-        top.append(Paragraph(sentences.PASSED_BEFORE_NOTICE.format(passed), indent=6))
+        top.append(Paragraph(grade_sentences.PASSED_BEFORE_NOTICE.format(passed), indent=6))
     notice = _symptom_notice(report, context)
     if notice:
         top.append(Paragraph(notice, indent=6))
     others: list[Block] = []
     if context.full:
-        failing = sentences.failing_required_checks(report)
+        failing = grade_sentences.failing_required_checks(report)
         for check in report.checks:
             if check not in failing and check.part <= report.parts_passed + 1:
                 others.append(_check_line(check))
@@ -126,10 +126,10 @@ def _failure_sections(report: Report, context: GradeContext) -> list[Sequence[Bl
 def _symptom_notice(report: Report, context: GradeContext) -> str:
     """Return why only a symptom is shown; empty if everything is shown."""
     explain = context.explain or context.full
-    if sentences.shows_only_symptom(report, explain=explain):
-        return sentences.STARTER_NOTICE
+    if grade_sentences.shows_only_symptom(report, explain=explain):
+        return grade_sentences.STARTER_NOTICE
     if context.unchanged_since and not (explain or report.message):
-        return sentences.UNCHANGED_NOTICE.format(context.unchanged_since)
+        return grade_sentences.UNCHANGED_NOTICE.format(context.unchanged_since)
     return ""
 
 
@@ -175,7 +175,7 @@ def assistant_document(report: Report, context: GradeContext = GradeContext()) -
     is_pass = report.verdict is Verdict.PASS
     passed = is_pass or context.asked_part > 0
     asked = context.asked_part - 1 if context.asked_part else report.parts_passed + 1
-    shown_checks = [] if passed else sentences.failing_required_checks(report)[:1]
+    shown_checks = [] if passed else grade_sentences.failing_required_checks(report)[:1]
     only_symptom = bool(_symptom_notice(report, context))
     checks = [check for check in report.checks if check.part <= asked]
     if only_symptom and _has_always_reported(checks):
@@ -189,7 +189,7 @@ def assistant_document(report: Report, context: GradeContext = GradeContext()) -
         if is_pass or kind_named(check.kind).always_reported:
             data["message"] = check.message
         elif check in shown_checks:
-            data["message"] = sentences.describe_symptom(check)
+            data["message"] = grade_sentences.describe_symptom(check)
         return data
 
     shown_report = replace(report, bank="", parts=report.parts[:asked], checks=())
@@ -214,17 +214,17 @@ def student_feedback_blocks(report: Report, *, complete: bool = True) -> Sequenc
     The report has only facts that the student may see.  `complete` is True if it has all facts.
     """
     right = []
-    if passed := sentences.passed_checks(report):
+    if passed := grade_sentences.passed_checks(report):
         right.append(Paragraph(f"{join_words(passed)}.", "Right:", hang=INDENT))
     if report.verdict is Verdict.PASS:
-        lines = [Paragraph(f"{text}.") for text in sentences.measurement_lines(report)]
+        lines = [Paragraph(f"{text}.") for text in grade_sentences.measurement_lines(report)]
         return (*lines, *right, *_follow_up(report))
     context = GradeContext(file="", is_complete=complete)
     sections = [*_fault_sections(report, context, output_lines=_OUTPUT_LINES_IN_CLASS)]
-    if not sentences.failing_required_checks(report):
+    if not grade_sentences.failing_required_checks(report):
         sections.append(right)
-    if sentences.shows_only_symptom(report):
-        sections.insert(0, [Paragraph(sentences.STARTER_NOTICE)])
+    if grade_sentences.shows_only_symptom(report):
+        sections.insert(0, [Paragraph(grade_sentences.STARTER_NOTICE)])
     else:
         sections.append(_other_checks(report, NO_LIMIT))
     return tuple(_join_sections(sections))
@@ -239,7 +239,7 @@ def _join_sections(sections: Iterable[Sequence[Block]]) -> Blocks:
 
 def _head(report: Report, context: GradeContext, label: str, style: str) -> Block:
     """Return the line with the verdict, the file and the question."""
-    title = sentences.grade_title(report, context.asked_part)
+    title = grade_sentences.grade_title(report, context.asked_part)
     seed = f"seed {report.seed}"
     if context.tries:
         seed = f"try {context.tries}, {seed}"
@@ -255,7 +255,7 @@ def _follow_up(report: Report) -> Sequence[Block]:
 
 
 def _other_checks(report: Report, most: int = 6) -> Sequence[Block]:
-    checks = sentences.other_checks(report, most)
+    checks = grade_sentences.other_checks(report, most)
     return [Paragraph(names, lead, hang=INDENT) for lead, names in checks]
 
 
@@ -266,22 +266,22 @@ def _fault_sections(
     name = context.file.rpartition("/")[2]  # as tracebacks have it
     problem: list[Block] = []
     if report.message:
-        problem.append(Paragraph(sentences.file_problem(report), hang=INDENT))
+        problem.append(Paragraph(grade_sentences.file_problem(report), hang=INDENT))
     if report.raised is not None:
         problem.append(_traceback(report.raised, name, sentence=report.message))
     yield problem
-    failing = sentences.failing_required_checks(report)
+    failing = grade_sentences.failing_required_checks(report)
     if report.message and failing:
         return  # a check of code that is not written yet has nothing to add
     if _symptom_notice(report, context):
         for check in failing[:1]:
-            symptom = sentences.describe_symptom(check)
+            symptom = grade_sentences.describe_symptom(check)
             yield [Paragraph(symptom, f"{check.id}:", "", hang=INDENT)]
         return
     for check in failing if context.full else failing[:1]:
         yield list(_finding(check, name))
     yield context.answer_blocks
-    ideas = sentences.idea_paragraphs(report, complete=context.is_complete)
+    ideas = grade_sentences.idea_paragraphs(report, complete=context.is_complete)
     ranks = list(range(len(ideas)))
     if ideas and ideas[0].lead.endswith("ideas:"):  # this line only introduces the others
         ranks = [0, *ranks]
@@ -294,8 +294,8 @@ def _fault_sections(
 
 def _finding(check: CheckResult, name: str) -> Blocks:
     """Yield the sentence of a check, the smallest case, and the worst entry or the exception."""
-    sentence = sentences.describe_finding(check)
-    blame = sentences.FAULT_PREFIXES.get(check.verdict, "")
+    sentence = grade_sentences.describe_finding(check)
+    blame = grade_sentences.FAULT_PREFIXES.get(check.verdict, "")
     yield Paragraph(f"{blame}{sentence}", f"{check.id}:", "", hang=INDENT)
     if check.clauses:
         # A clause is never cut, because the broken condition may be at its end.
@@ -306,7 +306,7 @@ def _finding(check: CheckResult, name: str) -> Blocks:
         yield _INNER_GAP
         yield _exhibit_block(check, check.exhibit)
         yield _INNER_GAP
-    if entry := sentences.worst_entry(check, sentence):
+    if entry := grade_sentences.worst_entry(check, sentence):
         yield Paragraph(entry, indent=INDENT)
     if check.raised is not None:
         yield _traceback(check.raised, name)
@@ -334,7 +334,7 @@ def _traceback(raised: ExceptionRecord, name: str, sentence: str = "") -> Block:
     return ShrinkableBlocks(full, (ShorterForm(0, shorter), ShorterForm(9, shortest)))
 
 
-def _idea_block(idea: sentences.IdeaParagraph, before: int) -> Block:
+def _idea_block(idea: grade_sentences.IdeaParagraph, before: int) -> Block:
     """Return one fact about the fault, with shorter and shorter forms.
 
     The third idea disappears before any feedback is shortened, the fourth is only counted.
@@ -357,10 +357,10 @@ def _idea_block(idea: sentences.IdeaParagraph, before: int) -> Block:
 
 
 def _cut_feedback(
-    idea: sentences.IdeaParagraph, most: int
+    idea: grade_sentences.IdeaParagraph, most: int
 ) -> tuple[Sequence[Block], Sequence[str]]:
     """Return an idea with the first sentences of its feedback, and the name of the part lost."""
-    feedback, is_cut = sentences.first_sentences(idea.feedback, most)
+    feedback, is_cut = grade_sentences.first_sentences(idea.feedback, most)
     lost = ("the rest of the feedback",) if is_cut else ()
     if not idea.lead:  # one of several
         indent = 2 if feedback else 0

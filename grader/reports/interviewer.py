@@ -16,7 +16,7 @@ from grader.model.number_format import format_count, join_words
 from grader.model.question import Question
 from grader.model.report import NON_FAILING_VERDICTS, Breakdown, CheckResult
 from grader.model.spec import Check, FollowUp, Part, Spec
-from grader.reports import sentences
+from grader.reports import grade_sentences
 from grader.reports.blocks import (
     BlankLine,
     Blocks,
@@ -88,9 +88,9 @@ def wrong_result_text(result: CheckResult) -> str:
     if result.verdict in NON_FAILING_VERDICTS:
         return ""
     worst = result.mismatch and replace(result.mismatch, allowed=None, total=1)
-    text = sentences.worst_entry(replace(result, mismatch=worst), "")
+    text = grade_sentences.worst_entry(replace(result, mismatch=worst), "")
     if not text:
-        text = sentences.short_message(result)
+        text = grade_sentences.short_message(result)
     if isinstance(result.exhibit, Breakdown):
         text = _differing_rows(result.exhibit) or text
     text = truncate(f"{_YOURS.sub('', text).rstrip('.')}.", _MAX_ANSWER)
@@ -110,7 +110,7 @@ def _differing_rows(breakdown: Breakdown) -> str:
 
 def smallest_case_text(question: Question, result: CheckResult) -> str:
     """Describe the smallest case with its numbers; empty if these cannot be read out."""
-    case = question.spec.cases.get(sentences.smallest_case(result), {})
+    case = question.spec.cases.get(grade_sentences.smallest_case(result), {})
     texts = []
     for name, value in result.inputs.items():
         if value == "None":
@@ -323,7 +323,7 @@ def _sentences(feedback: str, most: int) -> str:
     """Return the first sentences of a feedback, and one more if the first is very short."""
     if feedback.find(".") in range(16):  # such as "One is left."
         most += 1
-    return re.sub(":$", ".", sentences.first_sentences(feedback, most)[0])
+    return re.sub(":$", ".", grade_sentences.first_sentences(feedback, most)[0])
 
 
 def _ideas_by_check(question: Question, part: Part, evidence: Sequence[IdeaEvidence]) -> Blocks:

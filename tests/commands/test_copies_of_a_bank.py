@@ -17,8 +17,8 @@ from grader.commands import (
     hint,
     history,
     interview,
+    list_and_next,
     open_interview,
-    questions,
     start,
 )
 from grader.commands.context import Context
@@ -77,7 +77,7 @@ def grade_text(ctx: Context, text: str) -> grade.GradeResult:
 def progress_of(ctx: Context) -> progress.QuestionProgress:
     """Return the progress that a list of questions shows."""
     (question_progress,) = (
-        row.question_progress for row in questions.list_questions(ctx) if row.header.id == ID
+        row.question_progress for row in list_and_next.list_questions(ctx) if row.header.id == ID
     )
     return question_progress
 
@@ -104,7 +104,7 @@ def test_a_clone_and_a_wheel_share_all_records(
         assert [row.attempt.verdict for row in rows] == ["fail", "fail", "pass"]
         assert [row.mark.sitting for row in rows] == [1, 1, 1]
     assert history.restore_version(ctx, 2)[1] == ctx.current_folder() / ID / "submission.py"
-    assert questions.suggest_question(ctx)[2] in {None, ctx.current_folder() / ID}  # type: ignore[index]
+    assert list_and_next.suggest_question(ctx)[2] in {None, ctx.current_folder() / ID}  # type: ignore[index]
 
 
 def test_a_folder_of_one_copy_is_accepted_with_another(

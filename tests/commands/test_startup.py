@@ -62,8 +62,8 @@ def test_a_command_imports_no_file_of_another_command(tmp_path: Path) -> None:
     def files_of(*arguments: str) -> set[str]:
         return imported(tmp_path, *arguments, code=_LOADED_COMMANDS) - SHARED_FILES
 
-    assert files_of("list") == {"questions"}
-    assert files_of("--bank", str(ROOT), "list") == {"questions"}
+    assert files_of("list") == {"list_and_next"}
+    assert files_of("--bank", str(ROOT), "list") == {"list_and_next"}
     assert files_of("show", "maxpool-routing") == {"show"}
     assert files_of("history") == {"files", "history"}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.commands import case, grade, hint, history, questions, solution, start
+from grader.commands import case, grade, hint, history, list_and_next, solution, start
 from grader.commands.context import Context
 from grader.model.errors import UsageError
 from grader.records import events, progress
@@ -206,7 +206,7 @@ def test_progress_belongs_to_a_bank_and_moves_with_it(
     assert [grade.grade_file(ctx).tries for _ in range(2)] == [1, 0]
     assert [len(hint.next_hint(ctx, NAME).hints_to_show) for _ in range(2)] == [1, 1]
     for person, state, tries in ((ctx, "passed", 1), (other, "new", 0)):
-        (row,) = questions.list_questions(person)
+        (row,) = list_and_next.list_questions(person)
         assert (row.question_progress.state, row.question_progress.tries) == (state, tries)
     assert not hint.next_hint(other, NAME).all
     with pytest.raises(UsageError, match="is shown when all parts pass"):

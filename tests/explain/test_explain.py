@@ -11,7 +11,7 @@ import pytest
 from grader.explain.extra_cases import ExtraCases
 from grader.explain.session import GradingSession
 from grader.model.report import Report, Verdict
-from grader.reports.sentences import idea_paragraphs
+from grader.reports.grade_sentences import idea_paragraphs
 from tests.audit.audits import question
 from tests.explain.making import load
 from tests.grading.kinds.one_file import opened

@@ -12,7 +12,7 @@ from grader.explain.session import GradingSession, grade
 from grader.grading.bank_programs import BankPrograms
 from grader.grading.evaluation import Evaluation
 from grader.model.report import IdeaMatch, Report
-from grader.reports.sentences import idea_paragraphs
+from grader.reports.grade_sentences import idea_paragraphs
 from grader.sandbox.remote_program import RemoteProgram
 from tests.audit.audits import VARIANTS, question
 from tests.explain.making import Grade, load, reference_with, solution

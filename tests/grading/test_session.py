@@ -16,7 +16,7 @@ from grader.explain.session import GradingSession, grade
 from grader.grading.session import GradeOptions
 from grader.model.question import Question
 from grader.model.report import Report, Verdict
-from grader.reports import sentences
+from grader.reports import grade_sentences
 from grader.sandbox.client import WorkerClient
 from grader.sandbox.worker import wire
 from tests.asking import ROOT, asked, settled
@@ -211,7 +211,9 @@ def test_a_verdict_comes_before_stretch_checks_are_measured() -> None:
     assert right.verdict is Verdict.PASS
     assert before["speed"].verdict is Verdict.SKIPPED
     assert before["speed"].message == "not measured"
-    assert "not measured" not in "".join(sentences.measurement_lines(sooner))  # nobody has to know
+    assert "not measured" not in "".join(
+        grade_sentences.measurement_lines(sooner)
+    )  # nobody has to know
     assert "the reference's CPU time" in checks["speed"].message
     assert [c.id for c in early.checks] == [c.id for c in wrong.checks]
     assert wrong.misconceptions

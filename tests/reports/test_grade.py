@@ -22,10 +22,10 @@ from grader.model.report import (
     Report,
     Verdict,
 )
-from grader.reports import grade, sentences
+from grader.reports import grade, grade_sentences
 from grader.reports.blocks import render_html, render_markdown, render_terminal, render_text
 from grader.reports.grade import GradeContext
-from grader.reports.sentences import describe_finding, idea_paragraphs
+from grader.reports.grade_sentences import describe_finding, idea_paragraphs
 from grader.reports.text_layout import display_width, without_styles
 from tests.pages import page_of, text
 from tests.reports import scenarios
@@ -295,16 +295,18 @@ def test_changes_since_the_last_save_are_listed_for_checks_that_are_asked() -> N
     before = report(one=bad, two=bad, three=good, four=idle)
     now = report(one=good, two=good, three=bad, four=Verdict.ERROR, later=bad)
     whole = "Since the last save: one, two pass now; new: three, four"
-    assert sentences.changes_since(before, now, 1) == f"{whole}."
-    assert sentences.changes_since(before, now, 2) == f"{whole}, later."
-    assert sentences.changes_since(before, before, 2) == "Since the last save: no check changed."
+    assert grade_sentences.changes_since(before, now, 1) == f"{whole}."
+    assert grade_sentences.changes_since(before, now, 2) == f"{whole}, later."
     assert (
-        sentences.changes_since(before, report(), 2)
-        == sentences.changes_since(report(), now, 2)
+        grade_sentences.changes_since(before, before, 2) == "Since the last save: no check changed."
+    )
+    assert (
+        grade_sentences.changes_since(before, report(), 2)
+        == grade_sentences.changes_since(report(), now, 2)
         == ""
     )
     many = {f"check-{n}": bad for n in range(9)}
-    assert sentences.changes_since(report(a=good), report(**many), 2).endswith(
+    assert grade_sentences.changes_since(report(a=good), report(**many), 2).endswith(
         "new: check-0, check-1, check-2, 6 more."
     )
     assert page_of(before, news=("What changed.",), steps=("drill hint",)).endswith(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.commands import questions
+from grader.commands import list_and_next
 from tests.bank.specs import edited, write_bank
 from tests.commands.conftest import ROOT, Drill, follow, without_torch
 
@@ -115,7 +115,7 @@ def test_a_question_without_torch_installed_is_suggested_last(
 def test_a_question_is_suggested_after_its_prerequisites(
     drill: Drill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    list_questions = questions.list_questions
+    list_questions = list_and_next.list_questions
 
     def with_prerequisites(*args: Any, **more: Any) -> Any:
         before = {
@@ -129,7 +129,7 @@ def test_a_question_is_suggested_after_its_prerequisites(
         ]
 
     circular = True
-    monkeypatch.setattr(questions, "list_questions", with_prerequisites)
+    monkeypatch.setattr(list_and_next, "list_questions", with_prerequisites)
     assert suggested(drill) == ("double-trouble", f"{NEW}; better after halve-well")
     circular = False
     for name in ("halve-well", "double-trouble", "needs-torch"):
