@@ -40,6 +40,7 @@ from grader.model.classroom import (
 )
 from grader.model.question import Question
 from grader.model.report import Report
+from tests import corpus
 
 ROOT = Path(__file__).parents[1]
 USES = {
@@ -71,18 +72,15 @@ class Run:
 
 def sources(question: Question) -> dict[str, list[bytes]]:
     """The programs of each share; text is appended to make them different."""
-    folder = ROOT / "tests" / "solutions" / question.id
-
-    def files(name: str) -> list[bytes]:
-        return [path.read_bytes() for path in sorted((folder / name).glob("*.py"))]
-
+    right = [program.source for program in corpus.right_programs(question.id).values()]
+    wrong = [program.source for program in corpus.wrong_programs(question.id).values()]
     reference, listed = question.reference, question.variants.values()
     until, last = question.accepted_until_part, len(question.spec.parts)
     whole = [text for name, text in question.accepted.items() if until[name] == last]
     return {
-        "right": [reference, *whole, *files("right")],
+        "right": [reference, *whole, *right],
         "listed": [reference + b"\n\n" + one for idea in listed for one in idea],
-        "other": files("wrong"),
+        "other": wrong,
         "broken": [reference + b"\n" + text.encode() for text in BROKEN],
         "unbegun": [b"", question.starter],
         "hanging": [reference + HANGING.encode()],

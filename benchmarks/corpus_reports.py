@@ -4,10 +4,10 @@
     python benchmarks/corpus_reports.py compare BEFORE.jsonl AFTER.jsonl [--whole]
     python benchmarks/corpus_reports.py tally REPORTS.jsonl [--list WAY] [--only ID ...]
 
-The corpus: each file of `tests/solutions`, each accepted solution, each starter and each reference
-of a question with code, graded with the same seed in sessions that two processes share.  What is
-compared is the verdict, the names, and the first check that fails; with `--whole` all of a report
-but clocks and what a byte counter of the system says.
+The corpus: each program of `tests/solutions`, each accepted solution, each starter and each
+reference of a question with code, graded with the same seed in sessions that two processes share.
+What is compared is the verdict, the names, and the first check that fails; with `--whole` all of a
+report but clocks and what a byte counter of the system says.
 
 `tally` counts what is said of the wrong programs, by question.  A third of them is held out, by a
 digest of their names: no idea and no rule is made to fit those, and they are counted apart.
@@ -27,13 +27,14 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from grader import open_question
+from grader import bank
 from grader.explain.session import GradingSession
 from grader.reports.json import to_json
+from tests import corpus
 
 ROOT = Path(__file__).parents[1]
 SEED = 20
-AT_ONCE = 60  # files of one session
+AT_ONCE = 60  # programs of one session
 # Of a report: clocks, places; and of a check: what depends on the machine.
 UNSTABLE = {"seconds", "figures", "isolation", "sha256", "printed", "bank", "digest"}
 MEASURED = {"performance"}  # kinds whose verdict may be `inconclusive` on a busy machine
@@ -51,34 +52,41 @@ WAYS = ("named", "explained", "results", "check", "numbers")
 Report = dict[str, Any]
 
 
-def corpus(only: list[str], every: int) -> Iterator[tuple[str, list[Path]]]:
-    """Question and files of everything there is to grade, in portions."""
-    for folder in sorted((ROOT / "tests" / "solutions").iterdir()):
-        drill = ROOT / "drills" / folder.name
-        if not folder.is_dir() or not drill.is_dir() or (only and folder.name not in only):
-            continue
-        own = [drill / "starter.py", drill / "reference.py", *drill.glob("accepted/*.py")]
-        files = sorted([*folder.glob("*/*.py"), *own])[::every]
-        for first in range(0, len(files), AT_ONCE):
-            yield folder.name, files[first : first + AT_ONCE]
+def portions(only: list[str], every: int) -> Iterator[tuple[str, list[str]]]:
+    """Yield questions, each with names of its programs, in portions."""
+    for question_id in corpus.QUESTIONS:
+        if not only or question_id in only:
+            names = sorted(programs(question_id))[::every]
+            for first in range(0, len(names), AT_ONCE):
+                yield question_id, names[first : first + AT_ONCE]
 
 
-def graded(portion: tuple[str, list[Path]]) -> list[dict[str, Any]]:
-    """The reports of some files of a question, each with the name of its file."""
-    question, files = portion
+def programs(question_id: str) -> dict[str, bytes]:
+    """Return all programs of a question: `ID/right/NAME`, `ID/wrong/NAME`, `ID/accepted/NAME`."""
+    question = bank.load([ROOT], question_id)
+    found = {p.id: p.source for p in corpus.programs(question_id).values()}
+    found |= {f"{question_id}/accepted/{name}": text for name, text in question.accepted.items()}
+    found[f"{question_id}/reference"] = question.reference
+    found[f"{question_id}/starter"] = question.starter
+    return found
+
+
+def graded(portion: tuple[str, list[str]]) -> list[dict[str, Any]]:
+    """Return the reports of some programs of a question, each with the name of its program."""
+    question_id, names = portion
+    sources = programs(question_id)
     rows = []
-    with GradingSession(open_question(question, ROOT).question) as session:
-        for path in files:
-            found = session.grade(path.read_bytes(), seed=SEED, filename=path.name)
-            name = path.relative_to(ROOT).as_posix()
-            rows.append({"file": name, "report": to_json(found, whole=True)})
+    with GradingSession(bank.load([ROOT], question_id)) as session:
+        for name in names:
+            found = session.grade(sources[name], seed=SEED)
+            rows.append({"program": name, "report": to_json(found, whole=True)})
     return rows
 
 
 def write(out: Path, only: list[str], every: int, jobs: int) -> None:
-    """Grade everything and write a line of JSON for each file."""
+    """Grade everything and write a line of JSON for each program."""
     with ProcessPoolExecutor(jobs) as pool, out.open("w", encoding="utf-8") as file:
-        for rows in pool.map(graded, corpus(only, every)):
+        for rows in pool.map(graded, portions(only, every)):
             file.writelines(json.dumps(row, sort_keys=True) + "\n" for row in rows)
             file.flush()
 
@@ -114,11 +122,11 @@ def explained(report: Report) -> str:
 
 
 def compare(before: Path, after: Path, *, whole: bool) -> int:
-    """Print every difference; return how many files have one."""
+    """Print every difference; return how many programs have one."""
 
     def read(path: Path) -> dict[str, Report]:
         rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-        return {row["file"]: row["report"] for row in rows}
+        return {row["program"]: row["report"] for row in rows}
 
     old, new = read(before), read(after)
     both = sorted(old.keys() & new.keys())
@@ -133,13 +141,13 @@ def compare(before: Path, after: Path, *, whole: bool) -> int:
         verdicts = Counter(report.get("verdict", "none") for report in some)
         ways = Counter(explained(r) for r in some if r.get("verdict") not in {"pass", None})
         print(f"{title}: {dict(verdicts)}; {dict(ways.most_common())}")
-    print(f"{len(both)} files in both, {len(old)} before, {len(new)} after, {different} differ")
+    print(f"{len(both)} programs in both, {len(old)} before, {len(new)} after, {different} differ")
     return different
 
 
-def is_held_out(file: str) -> bool:
-    """Whether a wrong program is one of the third that nobody reads."""
-    name = f"{Path(file).parts[2]}/{Path(file).stem}"
+def is_held_out(program_id: str) -> bool:
+    """Return whether a wrong program, `ID/wrong/NAME`, is one of the third that nobody reads."""
+    name = program_id.replace("/wrong/", "/")
     return int(hashlib.sha256(name.encode()).hexdigest(), 16) % 3 == 0
 
 
@@ -163,20 +171,20 @@ def tally(path: Path, only: list[str], listed: str) -> None:
     counts: dict[tuple[str, bool], Counter[str]] = {}
     kinds: Counter[str] = Counter()
     for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-        file, report = row["file"], row["report"]
-        question = Path(file).parts[2]
-        if "/wrong/" not in file or (only and question not in only):
+        name, report = row["program"], row["report"]
+        question = name.partition("/")[0]
+        if "/wrong/" not in name or (only and question not in only):
             continue
-        held = is_held_out(file)
+        held = is_held_out(name)
         if report["verdict"] in {"pass", "invalid"}:
-            print(f"{file}: {report['verdict']}", file=sys.stderr)
+            print(f"{name}: {report['verdict']}", file=sys.stderr)
             continue
         way = way_of(report)
-        for name in (question, "all"):
-            counts.setdefault((name, held), Counter())[way] += 1
+        for group in (question, "all"):
+            counts.setdefault((group, held), Counter())[way] += 1
         kinds.update({one["kind"] for one in report.get("explanations", ())})
         if way == listed and not held:
-            print(file, *[c["message"] for c in report["checks"] if c["verdict"] not in FINE])
+            print(name, *[c["message"] for c in report["checks"] if c["verdict"] not in FINE])
     if listed:
         return
     titles = [*WAYS, "said", "no check", "no results"]

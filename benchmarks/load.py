@@ -20,6 +20,7 @@ from pathlib import Path
 from grader import bank
 from grader.explain.session import GradingSession
 from grader.model.report import Verdict
+from tests import corpus
 
 ROOT = Path(__file__).parents[1]
 SLOWEST = {"maxpool-routing": "plain_loops", "conv1d-per-step": "plain_loops"}
@@ -49,7 +50,7 @@ def main() -> int:
     chosen = parser.parse_args()
     status = 0
     for name, solution in SLOWEST.items():
-        source = (ROOT / "tests" / "solutions" / name / "right" / f"{solution}.py").read_bytes()
+        source = corpus.right_programs(name)[solution].source
         for loops in (0, chosen.loops):
             others = busy(loops)
             try:

@@ -19,7 +19,6 @@ import argparse
 import importlib
 import importlib.util
 import os
-import runpy
 import signal
 import sys
 import time
@@ -36,6 +35,7 @@ from grader import bank
 from grader.explain.session import GradingSession
 from grader.model.question import Question
 from grader.model.report import NON_FAILING_VERDICTS, Report
+from tests import corpus
 
 ROOT = Path(__file__).parents[1]
 SECONDS = 20  # for a program in a peer's tests
@@ -132,33 +132,33 @@ ASKED: dict[str, tuple[set[str], Results]] = {
 }  # fmt: skip
 
 
-def oracle(name: str, path: Path) -> None:
+def oracle(name: str, program: bytes) -> None:
     """Compare results with those of the reference."""
     _, results = ASKED[name]
-    right = load(ROOT / "drills" / name / "reference.py")
-    found, wanted = (results(p, np.random.default_rng(0)) for p in (load(path), right))
+    right = load((ROOT / "drills" / name / "reference.py").read_bytes())
+    found, wanted = (results(p, np.random.default_rng(0)) for p in (load(program), right))
     for one, other in zip(found, wanted, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
-def torchcode(folder: Path, name: str, path: Path) -> None:
+def torchcode(folder: Path, name: str, program: bytes) -> None:
     """Run the tests of the task, which are texts."""
     task, made = {
         "softmax-cross-entropy": ("cross_entropy", cross_entropy),
         "layernorm-backward": ("layernorm", layer_norm),
         "adamw": ("adam", lambda p: optimizer(p, 0.0)),
     }[name]
-    tests = runpy.run_path(str(folder / "torch_judge" / "tasks" / f"{task}.py"))["TASK"]["tests"]
-    asked = made(load(path))
+    tests = load((folder / "torch_judge" / "tasks" / f"{task}.py").read_bytes()).TASK["tests"]
+    asked = made(load(program))
     for test in tests:
         exec(test["code"].replace("{fn}", "asked"), {"asked": asked})  # noqa: S102 as its judge does
 
 
-def cs336(folder: Path, name: str, path: Path) -> None:
+def cs336(folder: Path, name: str, program: bytes) -> None:
     """Call the test of the assignment, with adapters of ours."""
     stub: Any = types.ModuleType("tests.adapters")
     stub.__getattr__ = lambda _: None
-    p = load(path)
+    p = load(program)
     stub.run_cross_entropy = cross_entropy(p)
     stub.get_adamw_cls = lambda: optimizer(p, 0.01)
     package = types.ModuleType("tests")
@@ -177,9 +177,12 @@ def cs336(folder: Path, name: str, path: Path) -> None:
         importlib.import_module("tests.test_nn_utils").test_cross_entropy()
 
 
-def load(path: Path) -> Module:
-    """A program's namespace."""
-    return types.SimpleNamespace(**runpy.run_path(str(path)))
+def load(program: bytes) -> Module:
+    """Return the namespace of a program."""
+    module = types.ModuleType("program")
+    sys.modules["program"] = module  # dataclasses look their module up
+    exec(program, module.__dict__)  # noqa: S102 programs of this repository and of peers
+    return module
 
 
 def accepts(test: Callable[..., None], *given: Any) -> bool:
@@ -220,22 +223,21 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     for name, (functions, _) in ASKED.items():
         question = bank.load_question([ROOT], name)
-        folder = ROOT / "tests" / "solutions" / name
-        right = sorted((folder / "right").glob("*.py"))[:: chosen.every]
-        programs = [*right, *sorted((folder / "wrong").glob("*.py"))[:: chosen.every]]
+        right = [p.source for p in corpus.right_programs(name).values()][:: chosen.every]
+        others = [p.source for p in corpus.wrong_programs(name).values()][:: chosen.every]
         wrong, took, judged = [], defaultdict[str, float](float), Counter[str]()
-        accepted: dict[str, set[Path]] = {"drill": set(), "oracle": set()}
+        accepted: dict[str, set[bytes]] = {"drill": set(), "oracle": set()}
         with GradingSession(question) as session:
             session.grade(question.reference, seed=0)
-            for path in programs:
+            for program in [*right, *others]:
                 judged["drill"] += 1
                 began = time.perf_counter()
-                report = session.grade(path.read_bytes(), seed=1)
+                report = session.grade(program, seed=1)
                 took["drill"] += time.perf_counter() - began
                 if report.verdict == "pass":
-                    accepted["drill"].add(path)
-                if path not in right and counts(report, question, functions):
-                    wrong.append(path)
+                    accepted["drill"].add(program)
+                if program not in right and counts(report, question, functions):
+                    wrong.append(program)
         judges: dict[str, tuple[Any, ...]] = {"oracle": (oracle,)}
         if chosen.torchcode:
             judges["TorchCode"] = (torchcode, chosen.torchcode.resolve())
@@ -243,11 +245,11 @@ def main() -> None:
             judges["CS336"] = (cs336, chosen.cs336.resolve())
         for judge, how in judges.items():
             accepted[judge] = set()
-            for path in [*right, *wrong]:
+            for program in [*right, *wrong]:
                 judged[judge] += 1
                 began = time.perf_counter()
-                if accepts(*how, name, path):
-                    accepted[judge].add(path)
+                if accepts(*how, name, program):
+                    accepted[judge].add(program)
                 took[judge] += time.perf_counter() - began
         for judge, those in accepted.items():
             each = took[judge] / judged[judge]

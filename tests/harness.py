@@ -19,6 +19,7 @@ from grader.bank import idea_cells
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.sandbox.spawn import Zygote
+from tests import corpus
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Program = types.SimpleNamespace  # the names that a file defines
@@ -31,8 +32,7 @@ def right_solutions(question_id: str) -> dict[str, bytes]:
     """Return what passes all parts, by name: what the question comes with, and files of others."""
     question = bank.load_question([ROOT], question_id)
     until, last = question.accepted_until_part, len(question.spec.parts)
-    others = (ROOT / "tests" / "solutions" / question_id / "right").glob("*.py")
-    found = {path.stem: path.read_bytes() for path in others}
+    found = {name: p.source for name, p in corpus.right_programs(question_id).items()}
     found |= {name: text for name, text in question.accepted.items() if until[name] == last}
     return dict(sorted(found.items()))
 

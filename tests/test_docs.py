@@ -7,7 +7,6 @@ import importlib.util
 import os
 import re
 import shlex
-import shutil
 import stat
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from grader.commands import entrypoint, grade, output
 from grader.commands.app import load_command
 from grader.grading.kinds import registry
 from grader.model import errors, spec
+from tests import corpus
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -121,13 +121,13 @@ def assert_drill_takes(arguments: list[str]) -> None:
 
 
 def test_the_session_in_the_readme_is_what_happens(tmp_path: Path) -> None:
-    right = ROOT / "tests" / "solutions" / "maxpool-routing" / "right" / "clipped_windows.py"
+    right = corpus.right_programs("maxpool-routing")["clipped_windows"].source
     # Seeds are drawn afresh, so the session is repeated with the one it shows.
     (seed,) = set(re.findall(r"seed (\d+)", blocks(README)[0]))
     for command in commands(blocks(README)[0]):
         words = shlex.split(command.line)
         if words[0] == "$EDITOR":
-            shutil.copy(right, tmp_path / words[1])
+            (tmp_path / words[1]).write_bytes(right)
             continue
         extra = ["--seed", seed] if words[1] == "grade" else []
         shown = timeless("\n".join(command.printed))

@@ -22,6 +22,7 @@ from grader.classroom.results import ClassResults
 from grader.model.classroom import ClassEntry
 from grader.model.question import Question
 from grader.model.report import Verdict
+from tests import corpus
 from tests.classroom.builders import ROOT, Files, graded, notebook, tree, zipped
 
 POOL, PAPER = "maxpool-routing", "decode-on-paper"
@@ -103,8 +104,8 @@ def styles() -> Iterator[Hand]:
         verdict = PASS if points == 100 else FAIL
         if points == 100:
             yield Hand(f"style-{name}", {f"{POOL}.py": text(source)}, points, verdict)
-    for path in sorted((ROOT / "tests" / "solutions" / POOL / "right").glob("*.py")):
-        yield Hand(f"own-{path.stem}", {f"{POOL}.py": path.read_bytes()}, 100, PASS)
+    for name, program in corpus.right_programs(POOL).items():
+        yield Hand(f"own-{name}", {f"{POOL}.py": program.source}, 100, PASS)
 
 
 STRANGERS = {  # the checks before the one that each fails have points, and those beside it
@@ -116,10 +117,10 @@ STRANGERS = {  # the checks before the one that each fails have points, and thos
 
 
 def strangers() -> Iterator[Hand]:
-    """Give wrong programs that hold no listed idea."""
-    folder = ROOT / "tests" / "solutions" / POOL / "wrong"
+    """Wrong programs that nobody listed."""
+    known = corpus.wrong_programs(POOL)
     for name, points in STRANGERS.items():
-        source = (folder / f"{name}.py").read_bytes()
+        source = known[name].source
         yield Hand(f"wrong-{name}", {f"{POOL}.py": source}, points, WRONG, ANY)
 
 

@@ -13,6 +13,7 @@ from grader.explain.observation import Observation
 from grader.explain.rules import confirmed_rules, is_refuted, propose_rules
 from grader.model.question import Question
 from grader.model.report import Report
+from tests import corpus
 from tests.asking import ROOT
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -34,7 +35,7 @@ def reference_with(question_id: str, over: str | bytes) -> bytes:
 
 def solution(question_id: str, name: str) -> bytes:
     """Return a wrong solution of the corpus."""
-    return (ROOT / "tests" / "solutions" / question_id / "wrong" / f"{name}.py").read_bytes()
+    return corpus.wrong_programs(question_id)[name].source
 
 
 def observe(

@@ -9,6 +9,7 @@ import pytest
 from grader import bank
 from grader.explain.session import GradingSession
 from grader.model.report import Verdict
+from tests import corpus
 from tests.grading.kinds.grading import Desk, run_check
 from tests.grading.kinds.one_file import graded, of, opened
 
@@ -49,10 +50,10 @@ def test_an_input_that_is_changed_fails_the_check_of_values(tmp_path: Path) -> N
         assert [clause.number for clause in wrong.clauses] == [1]
 
 
-def test_functions_that_a_driver_calls_are_described_as_your_code() -> None:
-    wrong = ROOT / "tests" / "solutions" / "kv-cache" / "wrong" / "scales_x_in_place.py"
+def test_what_a_driver_calls_is_not_known_by_its_own_name() -> None:
+    wrong = corpus.wrong_programs("kv-cache")["scales_x_in_place"]
     with GradingSession(bank.load_question([ROOT], "kv-cache")) as session:
-        result = of(session.grade(wrong.read_bytes(), seed=1), "whole")
+        result = of(session.grade(wrong.source, seed=1), "whole")
     assert result.message == "your code changes its caller's x (case whole)"
 
 
