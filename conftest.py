@@ -19,6 +19,7 @@ from grader.explain.session import GradingSession
 from grader.sandbox import config as sandbox_config
 from grader.sandbox import spawn
 from grader.sandbox.spawn import Zygote, zygote_if_safe
+from tests.content import ContentTests
 from tests.harness import Lend, load, load_text, question_of, right_solutions
 
 DRILLS = Path(__file__).parent / "drills"
@@ -27,7 +28,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--update-golden`, which rewrites snapshots, and `--turn`, which tries fewer programs."""
+    """Add `--update-golden`, which rewrites snapshots, and the options of `tests/content.py`."""
     parser.addoption(
         "--update-golden",
         action="store_true",
@@ -35,10 +36,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="write snapshots anew; read the difference before committing it",
     )
     parser.addoption(
-        "--turn",
-        type=int,
-        metavar="N",
-        help="try a tenth of the wrong solutions, which one depends on N; all without it",
+        "--untested",
+        action="store_true",
+        help="leave out the content of questions that passed as it is, says tests/content.json",
+    )
+    parser.addoption(
+        "--record",
+        action="store_true",
+        help="write which questions passed into tests/content.json",
     )
 
 
@@ -60,6 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
         own.cleanup()
 
     config.add_cleanup(restore)
+    config.pluginmanager.register(ContentTests(config))
     gc.disable()  # while tests are collected: nothing is garbage, and looking for it takes as long
 
 

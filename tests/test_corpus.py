@@ -18,6 +18,7 @@ from grader.grading.case_by_case import SubmissionStopped
 from grader.model.question import Question
 from grader.model.report import CheckResult, Verdict
 from tests import corpus
+from tests.content import content
 from tests.corpus import QUESTIONS, ROOT, CorpusProgram
 from tests.grading.kinds.grading import run_check
 from tests.harness import named
@@ -31,6 +32,13 @@ PROGRAMS = [program for question in QUESTIONS for program in corpus.programs(que
 RIGHT = [program for program in PROGRAMS if program.is_right]
 WRONG = [program for program in PROGRAMS if not program.is_right]
 WITH_IDEAS = [program for program in WRONG if program.idea]
+
+
+def each_program(programs: list[CorpusProgram]) -> pytest.MarkDecorator:
+    """Run a test for some programs of the corpus."""
+    return pytest.mark.parametrize(
+        "program", [content(p.question_id, p, id=p.id) for p in programs]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +104,7 @@ def is_rejected(session: GradingSession, program: CorpusProgram) -> bool:
         return program.name in str(fault)
 
 
-@pytest.mark.parametrize("program", RIGHT, ids=lambda p: p.id)
+@each_program(RIGHT)
 def test_a_right_program_passes(
     program: CorpusProgram, sessions: dict[str, GradingSession]
 ) -> None:
@@ -105,21 +113,14 @@ def test_a_right_program_passes(
     assert not failing, [(result.id, result.message) for result in failing]
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give every wrong program, or with `--turn` a tenth of them, another one each time."""
-    if "wrong" in metafunc.fixturenames:
-        turn = metafunc.config.getoption("--turn")
-        some = WRONG if turn is None else WRONG[turn % 10 :: 10]
-        metafunc.parametrize("wrong", some, ids=[program.id for program in some])
-
-
+@each_program(WRONG)
 def test_a_wrong_program_is_rejected(
-    wrong: CorpusProgram, sessions: dict[str, GradingSession]
+    program: CorpusProgram, sessions: dict[str, GradingSession]
 ) -> None:
-    assert is_rejected(session_of(sessions, wrong.question_id), wrong)
+    assert is_rejected(session_of(sessions, program.question_id), program)
 
 
-@pytest.mark.parametrize("program", WITH_IDEAS, ids=lambda p: p.id)
+@each_program(WITH_IDEAS)
 def test_a_wrong_program_gets_the_name_that_it_claims(
     program: CorpusProgram, sessions: dict[str, GradingSession]
 ) -> None:
@@ -127,7 +128,7 @@ def test_a_wrong_program_gets_the_name_that_it_claims(
     assert named(session.grade(program.source, seed=SEED)) == {program.idea}
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", [content(question) for question in QUESTIONS])
 def test_the_corpus_is_broad(question: str) -> None:
     accepted = list(bank.load_question([ROOT], question).accepted.values())
     right = [program.source for program in corpus.right_programs(question).values()]
@@ -139,7 +140,10 @@ def test_the_corpus_is_broad(question: str) -> None:
     assert len(set(texts)) == len(texts)
 
 
-@pytest.mark.parametrize("name", ["functional_vjp", "local_autograd"])
+@pytest.mark.parametrize(
+    "name",
+    [content("vram-bottleneck", name) for name in ("functional_vjp", "local_autograd")],
+)
 def test_what_torch_imports_when_it_is_used_counts_against_nobody(name: str) -> None:
     """Grade in a session of its own: the reference has made torch import less than the program."""
     program = corpus.programs("vram-bottleneck")[name]

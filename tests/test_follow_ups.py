@@ -19,10 +19,10 @@ from grader.model.question import Question
 from grader.model.spec import FollowUp
 from grader.reports.blocks import BlankLine, render_terminal
 from grader.reports.discuss import answer_blocks, follow_up_blocks
+from tests.content import QUESTIONS, content, each_question
 from tests.harness import Array, Program, load, variants
 
 ROOT = Path(__file__).parents[1]
-IDS = [head.id for head in bank.headers([ROOT])]
 Name = tuple[str, int, int]  # of a follow-up: its question, its part, its number in it
 ROWS = 22  # of a page
 
@@ -33,12 +33,21 @@ def loaded(name: str) -> Question:
     return bank.load_question([ROOT], name)
 
 
-EVERY: dict[Name, FollowUp] = {
-    (name, p, n): one
-    for name in IDS
-    for p, part in enumerate(loaded(name).spec.parts, 1)
-    for n, one in enumerate(part.follow_ups, 1)
-}
+@functools.cache
+def every_follow_up() -> dict[Name, FollowUp]:
+    """Return the follow-ups of all questions."""
+    return {
+        (name, p, n): one
+        for name in QUESTIONS
+        for p, part in enumerate(loaded(name).spec.parts, 1)
+        for n, one in enumerate(part.follow_ups, 1)
+    }
+
+
+def follow_up_named(name: Name) -> FollowUp:
+    """Return one follow-up, from its question alone."""
+    question, part, number = name
+    return loaded(question).spec.parts[part - 1].follow_ups[number - 1]
 
 
 def slopes(function: Callable[[Array], float], *at: float) -> Array:
@@ -310,21 +319,24 @@ def unit_of(one: FollowUp) -> str:
 
 
 def test_every_number_and_array_is_computed_somewhere() -> None:
-    wanted = {name for name, one in EVERY.items() if one.kind in {"number", "array"}}
+    wanted = {name for name, one in every_follow_up().items() if one.kind in {"number", "array"}}
     assert wanted == BY_HAND.keys() | BY_PROGRAM.keys() | BESIDE.keys()
 
 
-@pytest.mark.parametrize("name", [*BY_HAND, *BESIDE], ids=str)
+@pytest.mark.parametrize(
+    "name", [content(name[0], name, id=str(name)) for name in (*BY_HAND, *BESIDE)]
+)
 def test_what_follows_from_the_numbers_is_right(name: Name) -> None:
     value = BESIDE[name] if name in BESIDE else BY_HAND[name]()
-    assert follow_up.judge_answer(EVERY[name], typed(value, unit_of(EVERY[name]))) == (True, "")
+    one = follow_up_named(name)
+    assert follow_up.judge_answer(one, typed(value, unit_of(one))) == (True, "")
 
 
-@pytest.mark.parametrize("name", BY_PROGRAM, ids=str)
+@pytest.mark.parametrize("name", [content(name[0], name, id=str(name)) for name in BY_PROGRAM])
 def test_the_reference_is_right_and_an_idea_gives_what_is_listed_for_it(
     name: Name, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, of = EVERY[name], BY_PROGRAM[name]
+    one, of = follow_up_named(name), BY_PROGRAM[name]
     folder = ROOT / "drills" / name[0]
     monkeypatch.syspath_prepend(str(folder))
     right = of(load(folder / "reference.py"))
@@ -335,9 +347,9 @@ def test_the_reference_is_right_and_an_idea_gives_what_is_listed_for_it(
 
 
 def test_most_are_graded_and_the_others_have_key_points() -> None:
-    graded = [one for one in EVERY.values() if one.kind != "points"]
-    assert len(graded) >= len(EVERY) / 2
-    for name, one in EVERY.items():
+    graded = [one for one in every_follow_up().values() if one.kind != "points"]
+    assert len(graded) >= len(every_follow_up()) / 2
+    for name, one in every_follow_up().items():
         assert (one.kind != "points") or len(one.points) in {2, 3, 4}, name
         assert len(set(one.choice)) == len(one.choice), name
     places = [one.right for one in graded if one.choice]
@@ -345,14 +357,14 @@ def test_most_are_graded_and_the_others_have_key_points() -> None:
 
 
 def test_an_idea_that_an_answer_shows_is_not_of_a_later_part() -> None:
-    for (name, part, number), one in EVERY.items():
+    for (name, part, number), one in every_follow_up().items():
         found = loaded(name)
         for idea in one.ideas.values():
             assert found.spec.part_of(found.ideas[idea].killed_by[0]) <= part, (name, part, number)
 
 
 def test_a_follow_up_and_what_is_said_of_an_answer_fit_a_screen() -> None:
-    for name, one in EVERY.items():
+    for name, one in every_follow_up().items():
         asked = render_terminal([*follow_up_blocks(one, "10 of 12, part 3:")], 80)
         assert len(asked) + 2 <= ROWS, name
         for idea in [*one.ideas.values(), ""]:
@@ -361,7 +373,7 @@ def test_a_follow_up_and_what_is_said_of_an_answer_fit_a_screen() -> None:
             assert len(render_terminal(blocks, 80)) <= ROWS, (name, idea)
 
 
-@pytest.mark.parametrize("name", IDS)
+@each_question()
 def test_a_question_says_what_it_teaches(name: str) -> None:
     teaches = loaded(name).spec.teaches
     assert teaches

@@ -23,6 +23,7 @@ from grader.reports import discuss
 from grader.reports.blocks import render_text
 from grader.reports.interviewer import interviewer_guide
 from grader.reports.question import handed_out_markdown, question_markdown
+from tests.content import content
 from tests.harness import ROOT, Program, load_text
 from tests.pages import page_of
 
@@ -35,7 +36,9 @@ def drawn(name: str, seed: int) -> Question:
 
 
 SETS = [(name, n) for name in PAPER for n in range(len(drawn(name, 0).spec.given))]
-every_set = pytest.mark.parametrize(("name", "number"), SETS)
+every_set = pytest.mark.parametrize(
+    ("name", "number"), [content(name, name, number) for name, number in SETS]
+)
 
 
 def test_every_estimate_and_prediction_has_numbers_to_draw() -> None:

@@ -20,11 +20,11 @@ from grader.grading.values import to_array
 from grader.model.report import Report, Verdict
 from grader.sandbox import config
 from tests.attacks.forger import forgery
+from tests.content import ALWAYS, contents
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 ROOT = Path(__file__).parents[2]
-QUESTIONS = sorted(path.stem for path in (ROOT / "questions").glob("*.yaml"))
 KNOWN, SEED = (1, 2), 20
 # Truth values that drivers return.  They are results or facts, and do not say if results are right.
 FACTS = {
@@ -57,17 +57,14 @@ def graded(session: GradingSession, text: bytes) -> Report:
     return found[0]
 
 
-@pytest.fixture(params=QUESTIONS)
+@pytest.fixture(params=contents(always=ALWAYS))
 def session(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[GradingSession]:
     monkeypatch.setattr(config, "_device", "cpu")
-    turn = request.config.getoption("--turn")
     question = bank.load_question([ROOT], request.param)
     if not is_forgeable(question):
         pytest.skip("nothing of the bank runs beside what is handed in")
-    if turn is not None and (QUESTIONS.index(question.id) + turn) % 10:
-        pytest.skip("another turn")
     with GradingSession(question) as opened:
         yield opened
 

@@ -12,13 +12,13 @@ from grader.audit.accepted_and_trivial import check_repair
 from grader.bank.starter_repair import RepairChange, repair_changes, repair_errors, repaired_starter
 from grader.explain.session import GradingSession
 from grader.model.question import Question
+from tests.content import each_question
 
 pytestmark = pytest.mark.usefixtures("one_zygote")
 
 ROOT = Path(__file__).parents[2]
 MINI = ROOT / "tests" / "banks" / "small"
 SMALL = ROOT / "tests" / "banks" / "parts"
-IDS = [header.id for header in bank.headers([ROOT])]
 
 STARTER = "def f(x):\n    a = 1\n    b = 2\n    return x\n"
 REPAIR = """\
@@ -111,7 +111,7 @@ def test_a_repair_that_passes_no_seed_is_reported_once() -> None:
     assert "the starter with the changes of part 1 is stopped on all 2 seeds: " in found
 
 
-@pytest.mark.parametrize("name", IDS)
+@each_question()
 def test_every_question_has_a_repair_whose_changes_have_sentences(name: str) -> None:
     """That it passes part by part is in its proof."""
     question = bank.load_question([ROOT], name)

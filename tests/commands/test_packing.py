@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -24,9 +24,9 @@ from grader.model.question import Question
 from grader.model.report import Verdict
 from grader.reports.case_script import module_name
 from tests.classroom.builders import NOW, ROOT
+from tests.content import ALWAYS, each_question
 
 SHORT = 12  # letters: a number that answers a follow-up may stand anywhere
-QUESTIONS = tuple(sorted(path.stem for path in (ROOT / "questions").glob("*.yaml")))
 
 
 def context(folder: Path) -> Context:
@@ -39,11 +39,16 @@ def load_question(name: str) -> Question:
 
 
 @pytest.fixture(scope="module")
-def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every question of the bank, with all parts."""
+def pack(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return a function that packs one question, with all parts, and returns its folder."""
     folder = tmp_path_factory.mktemp("packed")
-    write_pack(context(folder), QUESTIONS, Path("all"))
-    return folder / "all"
+
+    @cache
+    def write(name: str) -> Path:
+        write_pack(context(folder), [name], Path(name))
+        return folder / name / name
+
+    return write
 
 
 def long_lines(source: bytes | str) -> set[str]:
@@ -52,10 +57,10 @@ def long_lines(source: bytes | str) -> set[str]:
     return {line.strip() for line in text.splitlines() if len(line.strip()) > 20}
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
-def test_a_pack_contains_nothing_secret(packed: Path, name: str) -> None:
+@each_question(always=ALWAYS)
+def test_a_pack_contains_nothing_secret(pack: Callable[[str], Path], name: str) -> None:
     packed_question = load_question(name)
-    content = {path: path.read_bytes() for path in (packed / name).rglob("*") if path.is_file()}
+    content = {path: path.read_bytes() for path in (pack(name)).rglob("*") if path.is_file()}
     assert {"README.md", forms.form_of(packed_question.spec).file} <= {
         path.name for path in content
     }
@@ -98,13 +103,13 @@ def test_a_pack_contains_nothing_secret(packed: Path, name: str) -> None:
     assert not re.search(r"\bdrill (grade|run|hint|show|solution)\b", everything)
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@each_question(always=ALWAYS)
 def test_examples_print_the_results_of_the_reference(
-    packed: Path, name: str, tmp_path: Path
+    pack: Callable[[str], Path], name: str, tmp_path: Path
 ) -> None:
     packed_question = load_question(name)
     form = forms.form_of(packed_question.spec)
-    scripts = sorted((packed / name / EXAMPLES_FOLDER).glob("*.py"))
+    scripts = sorted((pack(name) / EXAMPLES_FOLDER).glob("*.py"))
     assert bool(scripts) is not (
         form.is_text or form.runs_in_two_processes or packed_question.spec.form == "diagnose"
     )
@@ -131,10 +136,12 @@ def test_examples_print_the_results_of_the_reference(
     "name",
     ["maxpool-routing", "decode-on-paper", "gradient-check", "four-averages", "softmax-five-lines"],
 )
-def test_a_packed_question_can_be_graded_after_it_was_solved(packed: Path, name: str) -> None:
+def test_a_packed_question_can_be_graded_after_it_was_solved(
+    pack: Callable[[str], Path], name: str
+) -> None:
     packed_question = load_question(name)
     file = forms.form_of(packed_question.spec).file
-    back = (packed / name / file).read_bytes()
+    back = (pack(name) / file).read_bytes()
     assert back == packed_question.without_leading_blank_lines(packed_question.starter)
     with GradingSession(packed_question) as session:
         assert session.grade(back, seed=1, filename=file).verdict is not Verdict.PASS

@@ -12,7 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from grader import forms
-from grader.bank import load_question, question_ids, starter_repair
+from grader.bank import load_question, starter_repair
 from grader.commands.show import collect_evidence
 from grader.model.question import Question
 from grader.model.report import Bar, Bars, Breakdown, BreakdownRow, CheckResult, Mismatch, Verdict
@@ -28,6 +28,7 @@ from grader.reports.interviewer import (
 )
 from grader.reports.question import question_blocks
 from tests.classroom.builders import HOSTILE
+from tests.content import ALWAYS, each_question
 from tests.pages import text
 from tests.reports.conftest import Golden
 
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("one_zygote")
 ROOT = Path(__file__).parents[2]
 TORCH = find_spec("torch") is not None
 SHORT = 12  # letters: a number that answers a follow-up may stand anywhere
-every_question = pytest.mark.parametrize("name", question_ids([ROOT]))
+every_question = each_question(always=ALWAYS)
 
 
 @functools.cache

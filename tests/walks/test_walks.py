@@ -21,10 +21,10 @@ from grader.explain import session
 from grader.model.question import Question
 from grader.model.report import Report
 from grader.sandbox import config
+from tests.content import QUESTIONS, content
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "golden"
-QUESTIONS = sorted(path.stem for path in (ROOT / "questions").glob("*.yaml"))
 KEPT = sorted(path.stem for path in GOLDEN.glob("*.txt"))
 SEED = "8121"
 AGAIN = {"maxpool-routing", "vram-bottleneck"}  # in which a fault comes again, then edited
@@ -171,14 +171,7 @@ def test_the_pages_of_a_question_match_the_snapshot(
     assert page_text == path.read_text(encoding="utf-8")
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give every question, or with `--turn` a fifth of them, another one each time."""
-    if "other" in metafunc.fixturenames:
-        turn = metafunc.config.getoption("--turn")
-        names = [name for name in QUESTIONS if name not in KEPT]
-        metafunc.parametrize("other", names if turn is None else names[turn % 5 :: 5])
-
-
+@pytest.mark.parametrize("other", [content(name) for name in QUESTIONS if name not in KEPT])
 def test_a_page_fits_a_screen_and_its_commands_can_be_pasted(
     other: str, typed: Typed, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from grader import bank, forms
 from grader.model.question import Question
 from grader.reports import question as asks
 from grader.reports.blocks import Commands, render_terminal
 from grader.reports.question import question_markdown
 from grader.reports.text_layout import display_width, without_styles
+from tests.content import ALWAYS, each_question
 
 ROOT = Path(__file__).parents[2]
-QUESTIONS = sorted(path.stem for path in (ROOT / "questions").glob("*.yaml"))
 PROMPT, CONTRACT, WIDEST = 90, 120, 80  # words, words of a part, columns
 DIFF = 20  # columns more, of the lines of a diff: it is shown as it was written
 
@@ -37,7 +35,7 @@ def too_long(question: Question) -> Iterator[str]:
                 yield f"line {number} of {name} has {len(line)} columns"
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@each_question(always=ALWAYS)
 def test_texts_of_a_question_have_the_allowed_length(name: str) -> None:
     assert list(too_long(bank.load_question([ROOT], name))) == []
 
@@ -55,7 +53,7 @@ def pages(question: Question, width: int) -> Iterator[str]:
         yield from map(without_styles, render_terminal(page, width, rows=rows))
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@each_question(always=ALWAYS)
 def test_no_page_of_a_question_is_wider_than_its_window(name: str) -> None:
     question = bank.load_question([ROOT], name)
     for width in (80, 60, 40):
@@ -63,7 +61,7 @@ def test_no_page_of_a_question_is_wider_than_its_window(name: str) -> None:
         assert [line for line in wide if len(line.split()) > 1] == [], width  # a word stays whole
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@each_question(always=ALWAYS)
 def test_a_pass_introduces_the_next_part_with_its_signatures(name: str) -> None:
     question = bank.load_question([ROOT], name)
     for number, part in enumerate(question.spec.parts[1:], 2):
