@@ -63,7 +63,7 @@ def portions(only: list[str], every: int) -> Iterator[tuple[str, list[str]]]:
 
 def programs(question_id: str) -> dict[str, bytes]:
     """Return all programs of a question: `ID/right/NAME`, `ID/wrong/NAME`, `ID/accepted/NAME`."""
-    question = bank.load([ROOT], question_id)
+    question = bank.load_question([ROOT], question_id)
     found = {p.id: p.source for p in corpus.programs(question_id).values()}
     found |= {f"{question_id}/accepted/{name}": text for name, text in question.accepted.items()}
     found[f"{question_id}/reference"] = question.reference
@@ -76,7 +76,7 @@ def graded(portion: tuple[str, list[str]]) -> list[dict[str, Any]]:
     question_id, names = portion
     sources = programs(question_id)
     rows = []
-    with GradingSession(bank.load([ROOT], question_id)) as session:
+    with GradingSession(bank.load_question([ROOT], question_id)) as session:
         for name in names:
             found = session.grade(sources[name], seed=SEED)
             rows.append({"program": name, "report": to_json(found, whole=True)})

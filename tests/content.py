@@ -115,8 +115,8 @@ class ContentTests:
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Leave out marked tests, and note the question of each other one in its report."""
-        left_out = []
-        kept = []
+        left_out: list[pytest.Item] = []
+        kept: list[pytest.Item] = []
         for item in items:
             question = question_of(item)
             if question is not None:

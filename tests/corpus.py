@@ -114,7 +114,7 @@ def _read(path: Path) -> str:
 
 @functools.cache
 def _base_source(question_id: str, name: str) -> str:
-    question = bank.load([ROOT], question_id)
+    question = bank.load_question([ROOT], question_id)
     if name == "reference":
         return question.reference.decode()
     if name in question.accepted:
