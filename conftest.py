@@ -19,7 +19,7 @@ from grader.explain.session import GradingSession
 from grader.sandbox import config as sandbox_config
 from grader.sandbox import spawn
 from grader.sandbox.spawn import Zygote, zygote_if_safe
-from tests.content import ContentTests
+from tests.content import TestSelection
 from tests.harness import Lend, load, load_text, question_of, right_solutions
 
 DRILLS = Path(__file__).parent / "drills"
@@ -36,9 +36,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="write snapshots anew; read the difference before committing it",
     )
     parser.addoption(
-        "--untested",
+        "--quick",
         action="store_true",
-        help="leave out the content of questions that passed as it is, says tests/content.json",
+        help="leave out slow tests, and those of questions that passed as they are",
     )
     parser.addoption(
         "--record",
@@ -65,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
         own.cleanup()
 
     config.add_cleanup(restore)
-    config.pluginmanager.register(ContentTests(config))
+    config.pluginmanager.register(TestSelection(config))
     gc.disable()  # while tests are collected: nothing is garbage, and looking for it takes as long
 
 

@@ -1,12 +1,15 @@
-"""Tests about the content of one question, which run if they have not passed on what is there.
+"""Tests that `.ci/test` leaves out: of content that passed as it is, and slow ones of a kind.
 
-These are the tests in `drills/ID` and those marked `content(ID)`.  `tests/content.json` says on
-which digest all tests of a question passed.  The digest covers the question, its solutions, the
-files of tests in `TEST_FILES`, the code that decides verdicts, and the versions of libraries.
+Tests about the content of one question are those in `drills/ID` and those marked `content(ID)`.
+They are left out while nothing has changed since they passed: the question, its solutions, the
+code that decides verdicts, the versions of libraries, and the file of the test.  The digests on
+which they passed are in `tests/content.json`.
 
-    pytest                 runs all tests
-    pytest --untested      leaves out content that passed as it is: what `.ci/test` runs
-    pytest --record        runs all tests and writes tests/content.json: `.ci/test --all`
+Tests marked `slow` repeat on more inputs, or more thoroughly, what a faster test covers.
+
+    pytest             runs all tests
+    pytest --quick     leaves out these: what `.ci/test` runs
+    pytest --record    runs all tests and writes tests/content.json: `.ci/test --all`
 """
 
 from __future__ import annotations
@@ -29,10 +32,7 @@ RECORD = ROOT / "tests" / "content.json"
 QUESTIONS = sorted(path.stem for path in (ROOT / "questions").glob("*.yaml"))
 # Pages of these are tested always, as examples: code, torch, numbers on paper.
 ALWAYS = ("maxpool-routing", "vram-bottleneck", "decode-on-paper")
-TEST_FILES = (
-    "harness", "corpus", "test_corpus", "test_follow_ups", "test_given",
-    "attacks/test_known_values",
-)  # fmt: skip
+SHARED_FILES = ("harness", "corpus")
 LIBRARIES = ("numpy", "torch")
 
 
@@ -51,15 +51,15 @@ def content(question: str, *values: Any, id: str | None = None) -> Any:
     return pytest.param(*(values or (question,)), marks=pytest.mark.content(question), id=id)
 
 
-def digests() -> dict[str, str]:
+def question_digests() -> dict[str, str]:
     """Return the digest of each question's content and of what judges it, by question."""
     shared = hashlib.sha256(grader_digest().encode())
     shared.update(repr(sys.version_info[:2]).encode())
     for library in LIBRARIES:
         shared.update(f"{library} {metadata.version(library).partition('+')[0]}\n".encode())
-    for file in TEST_FILES:
+    for file in SHARED_FILES:
         shared.update((ROOT / "tests" / f"{file}.py").read_bytes())
-    found = {}
+    digests = {}
     for question in QUESTIONS:
         digest = shared.copy()
         folders = (DRILLS / question, ROOT / "tests" / "solutions" / question)
@@ -68,75 +68,104 @@ def digests() -> dict[str, str]:
         for path in [ROOT / "questions" / f"{question}.yaml", *sorted(files)]:
             digest.update(f"{path.relative_to(ROOT).as_posix()}\n".encode())
             digest.update(path.read_bytes())
-        found[question] = digest.hexdigest()
-    return found
+        digests[question] = digest.hexdigest()
+    return digests
 
 
-def read_record() -> dict[str, str]:
-    """Return the digest on which the content of each question passed, by question."""
-    if not RECORD.exists():
-        return {}
-    record: dict[str, str] = json.loads(RECORD.read_text("utf-8"))
-    return record
+def file_digest(file: str) -> str:
+    """Return the digest of a file of tests, given by its path in the repository; '' if none."""
+    path = ROOT / file
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""
 
 
-class ContentTests:
-    """Plugin of pytest that leaves content out, or records which passed."""
+class TestSelection:
+    """Plugin of pytest that leaves tests out, or records which passed.
+
+    The record has two keys, `questions` and `files` of tests, both with digests by name.
+    """
+
+    __test__ = False
 
     def __init__(self, config: pytest.Config) -> None:
         """Find out what has passed; a process of pytest-xdist is told by the one that began it."""
         self.config = config
-        self.record = bool(config.option.record) and not hasattr(config, "workerinput")
-        if self.record and (config.args_source is not pytest.Config.ArgsSource.TESTPATHS):
+        self.is_quick = bool(config.option.quick)
+        worker_input = getattr(config, "workerinput", None)  # of a process of pytest-xdist
+        self.record = bool(config.option.record) and worker_input is None
+        if self.record and config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
             raise pytest.UsageError("--record: expected no files or folders, found some")
-        self.passed: set[str] = set()
-        self.failed: set[str] = set()
-        if hasattr(config, "workerinput"):
-            self.left_out = set(config.workerinput["left_out"])
-        elif config.option.untested:
-            record = read_record()
-            self.left_out = {q for q, digest in digests().items() if record.get(q) == digest}
-        else:
-            self.left_out = set()
+        self.passed: set[tuple[str, str]] = set()  # questions and files
+        self.failed: set[tuple[str, str]] = set()
+        self.questions: set[str] = set()  # those that passed as they are
+        self.files: set[str] = set()
+        if worker_input is not None:
+            self.questions = set(worker_input["questions"])
+            self.files = set(worker_input["files"])
+        elif self.is_quick and RECORD.exists():
+            record = json.loads(RECORD.read_text("utf-8"))
+            digests = question_digests()
+            self.questions = {
+                name for name, digest in record["questions"].items() if digests.get(name) == digest
+            }
+            self.files = {
+                name for name, digest in record["files"].items() if file_digest(name) == digest
+            }
 
     def pytest_report_header(self) -> str | None:
         """Say how many questions are left out."""
-        return f"content of questions left out, as it passed: {len(self.left_out)}"
+        if not self.is_quick:
+            return None
+        return f"questions whose content passed as it is: {len(self.questions)}"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Tell a process of pytest-xdist what is left out."""
-        node.workerinput["left_out"] = sorted(self.left_out)
+        """Tell a process of pytest-xdist what has passed."""
+        node.workerinput["questions"] = sorted(self.questions)
+        node.workerinput["files"] = sorted(self.files)
 
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
         """Leave out the folders of questions."""
-        is_left_out = collection_path.parent == DRILLS and collection_path.name in self.left_out
-        return True if is_left_out else None
+        is_drill = collection_path.parent == DRILLS
+        return True if is_drill and collection_path.name in self.questions else None
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave out marked tests, and note the question of each other one in its report."""
+        """Leave tests out, and note the question of each other one in its report."""
         left_out: list[pytest.Item] = []
         kept: list[pytest.Item] = []
         for item in items:
             question = question_of(item)
             if question is not None:
                 item.user_properties.append(("question", question))
-            (left_out if question in self.left_out else kept).append(item)
+            (left_out if self.leaves_out(item, question) else kept).append(item)
         items[:] = kept
         self.config.hook.pytest_deselected(items=left_out)
 
+    def leaves_out(self, item: pytest.Item, question: str | None) -> bool:
+        """Return True if a test, about the content of a question or None, is left out."""
+        if self.is_quick and item.get_closest_marker("slow"):
+            return True
+        return question in self.questions and _file_of(item.nodeid) in self.files
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note whether a test of a question passed."""
+        """Note whether a test about a question passed."""
         question = dict(report.user_properties).get("question")
         if isinstance(question, str):
-            (self.failed if report.failed else self.passed).add(question)
+            names = {("questions", question), ("files", _file_of(report.nodeid))}
+            (self.failed if report.failed else self.passed).update(names)
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         """Write the record, unless the run was cut short."""
         if self.record and exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
-            current = digests()
-            record = {q: current[q] for q in sorted(self.passed - self.failed) if q in current}
-            RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+            write_record(self.passed - self.failed)
+
+
+def write_record(passed: Iterable[tuple[str, str]]) -> None:
+    """Write which questions and files of tests passed, as they are now."""
+    digests = question_digests()
+    record: dict[str, dict[str, str]] = {"questions": {}, "files": {}}
+    for kind, name in sorted(passed):
+        record[kind][name] = digests[name] if kind == "questions" else file_digest(name)
+    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def question_of(item: pytest.Item) -> str | None:
@@ -145,3 +174,7 @@ def question_of(item: pytest.Item) -> str | None:
         return item.path.parent.name
     mark = item.get_closest_marker("content")
     return str(mark.args[0]) if mark else None
+
+
+def _file_of(node_id: str) -> str:
+    return node_id.partition("::")[0]
