@@ -212,6 +212,7 @@ def test_torch_and_the_tools_are_not_installed_unless_asked_for(dist: Path) -> N
         assert all("extra ==" in r for r in asked)
 
 
+@pytest.mark.slow
 def test_an_installed_wheel_lists_and_grades(installed: Installed, tmp_path: Path) -> None:
     bank = installed.site / "grader" / "_bank"
     listed = installed.drill("list", cwd=tmp_path)["questions"]
@@ -222,6 +223,7 @@ def test_an_installed_wheel_lists_and_grades(installed: Installed, tmp_path: Pat
     assert installed.drill(*arguments, cwd=tmp_path)["verdict"] == "pass"
 
 
+@pytest.mark.slow
 def test_a_module_elsewhere_is_checked_against_the_types_of_the_wheel(
     installed: Installed, tmp_path: Path
 ) -> None:

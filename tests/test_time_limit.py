@@ -26,7 +26,7 @@ def test_every_test_has_a_limit(pytestconfig: pytest.Config) -> None:
     assert float(pytestconfig.getini("timeout")) >= 300
 
 
-@pytest.mark.parametrize("processes", [0, 1])
+@pytest.mark.parametrize("processes", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_test_that_hangs_fails_with_a_stack_and_the_next_one_runs(
     tmp_path: Path, processes: int
 ) -> None:

@@ -102,6 +102,7 @@ def _moments(home: Path) -> list[Callable[[Judge], bool]]:
     ]
 
 
+@pytest.mark.slow
 def test_no_grade_is_lost_or_doubled_and_no_process_stays(tmp_path: Path) -> None:
     home, temporary = tmp_path / "home", tmp_path / "tmp"
     temporary.mkdir()

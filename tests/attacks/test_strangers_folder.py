@@ -101,7 +101,9 @@ def test_the_traps_work(stranger: Stranger) -> None:
         (stranger.work / "marks").unlink()
 
 
-@pytest.mark.parametrize("asked", ["deviations", "squares-graph"])
+@pytest.mark.parametrize(
+    "asked", ["deviations", pytest.param("squares-graph", marks=pytest.mark.slow)]
+)
 def test_grading_a_class_runs_no_module_of_the_folder(stranger: Stranger, asked: str) -> None:
     if asked == "squares-graph" and find_spec("torch") is None:
         pytest.skip("torch is not installed")
@@ -125,8 +127,9 @@ def test_grading_a_class_runs_no_module_of_the_folder(stranger: Stranger, asked:
     ("words", "status"),
     [
         ("grade deviations --file ../work/right", 0),
-        ("bank audit --seeds 1 --jobs 2", 3),  # these questions are not ready
-        ("doctor --walls", 0),
+        # These questions are not ready.
+        pytest.param("bank audit --seeds 1 --jobs 2", 3, marks=pytest.mark.slow),
+        pytest.param("doctor --walls", 0, marks=pytest.mark.slow),
     ],
 )
 def test_a_command_runs_no_module_of_the_folder(
@@ -136,6 +139,7 @@ def test_a_command_runs_no_module_of_the_folder(
     stranger.drill("--bank", str(MINI), *words.split(), status=status)
 
 
+@pytest.mark.slow
 def test_a_drill_from_start_to_end_runs_no_module_of_the_folder(stranger: Stranger) -> None:
     """The command is run in the stranger's folder, and the drill is in another one."""
     bank, elsewhere = ("--bank", str(MINI)), str(stranger.work)

@@ -273,6 +273,7 @@ def settled(folder: Path) -> list[str]:
     return [entry.hand_in.student for entry in entries if entry.report is not None]
 
 
+@pytest.mark.slow
 @linux
 def test_grading_continues_after_a_kill_at_any_moment(tmp_path: Path) -> None:
     twelve, chance, graded_count = write(tmp_path, 12), random.Random(5), 0
@@ -302,7 +303,13 @@ def test_an_interrupted_grading_shows_how_many_grades_are_kept(tmp_path: Path) -
 @linux
 @pytest.mark.parametrize(
     ("number", "status"),
-    [(0, 0), (signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+    [
+        (signal.SIGINT, 130),
+        *(
+            pytest.param(*end, marks=pytest.mark.slow)
+            for end in ((0, 0), (signal.SIGTERM, 143), (signal.SIGHUP, 129))
+        ),
+    ],
 )
 def test_no_temporary_file_is_left_after_any_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, status: int

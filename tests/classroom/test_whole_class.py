@@ -25,6 +25,8 @@ from grader.model.report import Verdict
 from tests import corpus
 from tests.classroom.builders import ROOT, Files, graded, notebook, tree, zipped
 
+pytestmark = pytest.mark.slow  # test_careful_teacher.py grades a smaller class
+
 POOL, PAPER = "maxpool-routing", "decode-on-paper"
 IN_TIME, DEADLINE = "2026-11-19T10:00:00+00:00", "2026-11-20T23:59:00+00:00"
 PASS, FAIL, WRONG, ANY = str(Verdict.PASS), str(Verdict.FAIL), "fail or error", "any"

@@ -9,11 +9,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 # Workers ignore the variable and draw a hash seed of their own, so theirs differ in any case.
 GRADE = """
 import json
 from pathlib import Path
+import pytest
+
 from grader import bank
 from grader.reports.json import dumps
 from grader.explain.session import GradingSession
@@ -49,6 +53,7 @@ def reports(hash_seed: int) -> list[Any]:
     return [without_clocks(json.loads(line)) for line in ended.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_reports_are_the_same_under_two_hash_seeds() -> None:
     first = reports(1)
     assert sum(len(idea["seen"]) > 2 for report in first for idea in report["misconceptions"]) > 2

@@ -78,7 +78,9 @@ def test_every_submission_has_its_own_process_which_ends() -> None:
     assert not any(map(psutil.pid_exists, pids))
 
 
-@pytest.mark.parametrize("question_id", ["adam-7b-memory", "gradient-check"])
+@pytest.mark.parametrize(
+    "question_id", ["adam-7b-memory", pytest.param("gradient-check", marks=pytest.mark.slow)]
+)
 def test_no_submission_ever_runs_in_a_worker_of_the_bank(
     question_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

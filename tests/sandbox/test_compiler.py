@@ -85,7 +85,9 @@ def zygote() -> Iterator[Zygote]:
         yield made
 
 
-@pytest.mark.parametrize("kind", NEEDS)
+@pytest.mark.parametrize(
+    "kind", ["optimizer", *(pytest.param(k, marks=pytest.mark.slow) for k in (*NEEDS,)[1:])]
+)
 def test_a_program_that_needs_the_compiler_finds_it_imported(kind: str, zygote: Zygote) -> None:
     source, expected = NEEDS[kind]
     with started(torch=True, zygote=zygote) as worker:
@@ -94,7 +96,9 @@ def test_a_program_that_needs_the_compiler_finds_it_imported(kind: str, zygote: 
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("forked", [False, True], ids=["cold", "forked"])
+@pytest.mark.parametrize(
+    "forked", [pytest.param(False, marks=pytest.mark.slow), True], ids=["cold", "forked"]
+)
 def test_no_library_looks_up_the_worker_user_and_caches_are_in_the_scratch_folder(
     forked: bool, zygote: Zygote
 ) -> None:
@@ -115,6 +119,7 @@ def test_a_program_without_the_compiler_never_waits_for_it(zygote: Zygote) -> No
         assert run(load(worker, PLAIN)).values["y"] is True
 
 
+@pytest.mark.slow
 def test_a_worker_without_a_zygote_imports_it_while_it_starts() -> None:
     with started(torch=True) as worker:
         assert run(load(worker, PLAIN)).values["y"] is False
@@ -135,6 +140,7 @@ def test_loaded_programs_stay_loaded_and_the_deadline_waits(zygote: Zygote) -> N
         np.testing.assert_array_equal(run(plain).values["y"], 2 * X["x"]["value"])
 
 
+@pytest.mark.slow
 def test_a_program_may_use_an_optimizer_while_it_is_loaded(zygote: Zygote) -> None:
     source = HAD + "torch.optim.SGD([torch.nn.Parameter(torch.ones(1))])\ndef f(x): return had\n"
     with started(torch=True, zygote=zygote) as worker:
@@ -153,6 +159,7 @@ def examine(tested):
 )
 
 
+@pytest.mark.slow
 def test_a_test_that_has_called_the_tested_code_is_repeated_from_its_beginning(
     zygote: Zygote,
 ) -> None:
@@ -170,6 +177,7 @@ def test_a_test_that_has_called_the_tested_code_is_repeated_from_its_beginning(
     assert parse_reply(PeerMessage, reply, "call", ()).given[0].value == [True, 2.0, 4.0]
 
 
+@pytest.mark.slow
 def test_a_process_with_the_compiler_cannot_request_it_again(zygote: Zygote) -> None:
     forged = "import sys\nsys.modules['worker.compiler']._refusal.needed = True\n"
     with started(torch=True, zygote=zygote) as worker, pytest.raises(ProtocolViolation):

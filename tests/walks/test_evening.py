@@ -131,7 +131,9 @@ class Evening:
         return "\n".join(line.rstrip() for line in self._screen.display).rstrip() + "\n"
 
 
-@pytest.fixture(params=[(80, 24), (120, 40)], ids=["80x24", "120x40"])
+@pytest.fixture(
+    params=[(80, 24), pytest.param((120, 40), marks=pytest.mark.slow)], ids=["80x24", "120x40"]
+)
 def here(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Evening]:
     evening = Evening(tmp_path, *request.param)
     yield evening
