@@ -1,1 +1,1 @@
-"""The audit of questions: kill matrix, right solutions, mutants, inputs, and proofs."""
+"""The audit of questions: right programs must pass, wrong ones must fail and be named."""

@@ -1,12 +1,14 @@
 """Try right programs that must pass, and trivial answers that must not.
 
-A question that rejects right solutions is worse than one that accepts wrong ones.  It may come with
-solutions in other *styles* (`accepted`).  The audit derives more styles from the reference.  Their
-values are right by construction.  They may exceed budgets of bytes or FLOPs, so only the checks
-that judge values run on them.
+A question that rejects right solutions is worse than one that accepts wrong ones.  So the audit
+grades the solutions that the author has written in other *styles*, with loops for example
+(`accepted`).  It derives more styles from the reference, such as float64.  Their values are right
+by construction.  They may exceed budgets of bytes or FLOPs, so only the checks that judge values
+run on them.
 
-A question that accepts zeros proves nothing.  So the audit also derives *trivial answers* from the
-reference (`audit/stand_ins.py`).  One seed is enough for them, because they hardly depend on it.
+A question that accepts zeros proves nothing.  So the audit also makes *trivial answers*: the
+reference with its results replaced, by zeros for example (`audit/stand_ins.py`).  One seed is
+enough for them, because they hardly depend on it.
 """
 
 from __future__ import annotations
@@ -54,21 +56,26 @@ ANSWERS = {
     "arguments": "its array arguments, in order",
     "first-call": "every time what the first call gave",
 }
-NO_FUNCTION_MESSAGE = "what is called is no function"  # raised by the stand-in
+NO_FUNCTION_MESSAGE = "what is called is no function"  # raised by `install` of stand_ins
 _STAND_INS_FILE = Path(__file__).with_name("stand_ins.py")
 
 StepProgress = Callable[[str], None]
 
 
 class SolutionCheck(NamedTuple):
-    """Results of several right programs."""
+    """The results of right programs that were tried, and the problems that they show."""
 
     results: list[AcceptedSolutionResult]
     problems: list[str]  # a sentence on each check that rejects one
 
 
 def stand_in_sources(session: GradingSession, kind: str) -> list[bytes]:
-    """Return the reference, and a layer that puts a stand-in over each function that is called."""
+    """Return the reference, and a layer of code that replaces each function that a run calls.
+
+    Args:
+        session: session of the question.
+        kind: a key of STYLES or ANSWERS; the replacements compute or answer in this way.
+    """
     question = session.question
     loaded = session.bank.reference.loaded
     driver = (question.driver or b"").decode(errors="replace")
@@ -95,9 +102,10 @@ def check_accepted_solutions(
     progress: StepProgress,
     budgets: dict[str, Mapping[str, float]],
 ) -> SolutionCheck:
-    """Put the accepted solutions of a question through every check that decides.
+    """Run the required checks on every accepted solution.
 
-    The share of each budget that a solution takes, on the first seed, is added to `budgets`.
+    Checks that measure time run on the first seed only.  The share of each budget that a solution
+    takes is added to `budgets`, by the name of the solution.
     """
     problems: dict[str, list[SeedProblem]] = {}
     for name in session.question.accepted:
@@ -113,7 +121,11 @@ def check_accepted_solutions(
 def check_repair(
     session: GradingSession, seeds: Sequence[int], progress: StepProgress = lambda _: None
 ) -> list[str]:
-    """Return sentences on the faults of the starter's repair, as a whole and for each part."""
+    """Return a sentence on each fault of the repair (`repair.py`: the starter, made right).
+
+    The starter with the changes of parts 1 to n must pass these parts: on every seed if n is the
+    last part, else on the first.  The first n that fails ends the search.
+    """
     question = session.question
     if not question.repair:
         return []
@@ -142,7 +154,7 @@ def check_repair(
 def _solution_check(
     problems_by_name: Mapping[str, Sequence[SeedProblem]], seeds: int, *, derived: bool
 ) -> SolutionCheck:
-    """Count the seeds on which each solution passes, and put its problems into sentences."""
+    """Return how many of `seeds` each solution passes, and its problems as sentences."""
     results = []
     sentences = []
     for name, problems in problems_by_name.items():
@@ -161,7 +173,11 @@ def _rejections(
     *,
     timed: bool,
 ) -> Iterator[SeedProblem]:
-    """Yield the checks that reject an accepted solution on one seed; each exception only once."""
+    """Yield the required checks that reject an accepted solution on one seed.
+
+    Of checks that fail by the same exception, only the first is yielded.  A solution that cannot
+    run is a problem, too.  The solution's shares of budgets are added to `budgets`.
+    """
     question = session.question
     file = program_file(question, ACCEPTED_PREFIX + name)
     last_part = question.accepted_until_part[name]
@@ -194,7 +210,7 @@ def _rejections(
 
 
 def _cause(result: CheckResult) -> object:
-    """Return a value that is equal for results with one cause: an exception, or the check's id."""
+    """Return the exception behind a result, as a key, or the check's id if it did not raise."""
     raised = result.raised
     if raised is None:
         return result.id
@@ -204,10 +220,12 @@ def _cause(result: CheckResult) -> object:
 def check_restyled_reference(
     session: GradingSession, seeds: Sequence[int], progress: StepProgress
 ) -> tuple[SolutionCheck, list[str]]:
-    """Put the reference in every style through the checks that compare values.
+    """Run the checks that judge values on the reference in every style.
+
+    No style is tried if the question needs torch, nor float64 if all cases are float64 already.
 
     Returns:
-        The results, and a sentence on each style that cannot be made.
+        The results, and a sentence on the styles that cannot be made, for each reason.
     """
     spec = session.question.spec
     if spec.needs_torch:
@@ -241,10 +259,10 @@ def check_restyled_reference(
 def _style_rejections(
     session: GradingSession, style: str, about: str, seed: int
 ) -> Iterator[SeedProblem]:
-    """Yield the checks that reject a style on one seed.
+    """Yield the checks that reject the reference in one style on one seed.
 
     Raises:
-        BankProgramError: this reference has no such style: it raises, or takes too long.
+        BankProgramError: the reference raises in this style, or takes too long.
     """
     evaluation = session.evaluate_bank_program(
         f"style {style}", stand_in_sources(session, style), seed, called="it"
@@ -264,13 +282,13 @@ def _style_rejections(
 
 
 def try_trivial_answers(session: GradingSession, seed: int) -> list[TrivialAnswer]:
-    """Put every trivial answer through every check.
+    """Run every check on every trivial answer.
 
-    If zeros, ones and NaN all equal the reference, the stand-ins replaced nothing: the checks look
-    at changed arguments and not at results.  Then these answers do not count.
+    If zeros, ones and NaN all pass and equal the reference, nothing was replaced: the checks look
+    at changed arguments and not at results.  Then no answer counts but `first-call`.
     """
     names = list(ANSWERS)
-    if forms.form_of(session.question.spec).is_text:  # text has no calls to remember
+    if forms.form_of(session.question.spec).is_text:  # a file of answers calls nothing
         names.remove("first-call")
     answers: list[TrivialAnswer] = []
     equal_to_reference: set[str] = set()
@@ -290,7 +308,11 @@ def try_trivial_answers(session: GradingSession, seed: int) -> list[TrivialAnswe
 def _try_trivial_answer(
     session: GradingSession, seed: int, name: str
 ) -> tuple[TrivialAnswer, bool]:
-    """Return a trivial answer with its verdicts, and True if it equals the reference."""
+    """Return a trivial answer with the checks it passes.
+
+    Returns:
+        The answer, and True if it is accepted and computes the reference's results.
+    """
     checks = session.question.spec.checks
     try:
         evaluation = session.evaluate_bank_program(
@@ -307,7 +329,10 @@ def _try_trivial_answer(
 
 
 def opaque_results(question: Question, function: str) -> list[int]:
-    """Return the indices of a function's results that later steps read and no check compares."""
+    """Return the indices of a function's opaque results, such as a ctx.
+
+    A later step reads an opaque result, and no check compares it.
+    """
     compared = {
         (check.run, name) for check in question.spec.checks for name in check.required_results
     }
@@ -327,7 +352,10 @@ def opaque_results(question: Question, function: str) -> list[int]:
 
 
 def _equals_reference(evaluation: Evaluation) -> bool:
-    """Return True if a program computes the reference's results on every case of every check."""
+    """Return True if a program computes the reference's results on every case of every check.
+
+    Return False if one of the two fails on a case.
+    """
     try:
         for check in evaluation.question.spec.checks:
             for case in evaluation.cases_of(check):

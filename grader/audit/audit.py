@@ -60,7 +60,7 @@ from grader.model.number_format import format_count
 from grader.model.question import Question
 
 MAX_LISTED_TODOS = 5
-MAX_LISTED_LINE_CHARS = 80  # of a line of a log
+MAX_LISTED_LINE_CHARS = 80  # of a line of a log in a message
 # A candidate should be able to read part 1 in a minute.
 MAX_PROMPT_WORDS = 90
 MAX_FIRST_CLAUSES = 6
@@ -99,11 +99,14 @@ class AuditPlan:
 def audit_questions(
     questions: Sequence[Question], plan: AuditPlan, progress: ReportProgress
 ) -> Iterator[AuditReports]:
-    """Yield the reports of each question, in this order; `progress` gets a line on each step.
+    """Yield the reports of each question, in the order of the questions.
 
-    A judge and its workers take turns, so one audit keeps hardly more than one core busy.  Several
-    audits run at once, each in a process.  The processes are forked before anything else starts,
-    and only on Linux: elsewhere it is not safe to fork a program that has loaded numpy.
+    An audit and its workers take turns, so one audit keeps hardly more than one core busy.  Up to
+    `plan.jobs` audits run at once, each in a forked process.  The processes are forked before
+    anything else starts, and only on Linux: elsewhere it is not safe to fork a program that has
+    loaded numpy.
+
+    `progress` gets a line on each step; with several processes, only the number of questions done.
     """
     jobs = min(plan.jobs, len(questions)) if sys.platform == "linux" else 1
     if jobs <= 1:
@@ -148,7 +151,11 @@ def _audit_in_process(index: int) -> AuditReports:
 def _audit_with_mutants(
     question: Question, plan: AuditPlan, progress: ReportProgress
 ) -> AuditReports:
-    """Audit a question with all sets of its numbers, and try mutants if the plan says so."""
+    """Audit a question with every set of its `given` numbers, then try mutants if planned.
+
+    The other sets are audited if the first has no problem, and on one seed only.  Mutants are tried
+    if no set has a problem.
+    """
     report = audit_question(question, seeds=plan.seeds, progress=progress)
     if not report.ok:
         return report, None
@@ -196,7 +203,10 @@ class _QuestionAudit:
         ]
 
     def run(self) -> AuditReport:
-        """Run all programs, and return the report."""
+        """Run all programs, and return the report.
+
+        If a program of the bank cannot run, the report has this as its only problem.
+        """
         began = time.perf_counter()
         bank_error: str | None = None
         try:
@@ -241,7 +251,7 @@ class _QuestionAudit:
         self.progress(f"{self.question.id}: {line}")
 
     def _fill_matrix(self, session: GradingSession) -> None:
-        """Run every check on every program; only on the reference, as soon as it does not pass.
+        """Run every check on every program; once the reference fails, only on the reference.
 
         Raises:
             BankProgramError: one of them cannot be run.
@@ -258,7 +268,10 @@ class _QuestionAudit:
                     raise BankProgramError(f"seed {seed}, {program.name}: {error}") from error
 
     def _try_other_programs(self, session: GradingSession) -> None:
-        """Try right programs, forged results, plants and trivial answers; look at the inputs."""
+        """Try the programs that are not in the matrix, and look for gaps in the inputs.
+
+        They are right programs, forged results, accepted solutions with an idea, trivial answers.
+        """
         question = self.question
         first_seed = self.seeds[0]
         written = check_accepted_solutions(session, self.seeds, self._say, self.accepted_budgets)
@@ -292,7 +305,7 @@ class _QuestionAudit:
             )
 
     def _problems(self, budgets: Iterable[Budget]) -> list[str]:
-        """Return all problems.  Doubts about the reference come first: others may follow."""
+        """Return all problems; doubts about the reference come first: others may follow from it."""
         problems = self.matrix.problems()
         if not self.matrix.is_sound:
             return problems
@@ -332,7 +345,7 @@ class _QuestionAudit:
 def _doubts_of_reference(
     question: Question, accepted: Sequence[AcceptedSolutionResult], repair_problems: Sequence[str]
 ) -> list[str]:
-    """Return a sentence if the reference rejects all other solutions, and there are at least two.
+    """Return a sentence if at least two other right solutions exist and none of them passes.
 
     Then the reference is probably wrong.
     """
@@ -351,10 +364,10 @@ def _doubts_of_reference(
 
 
 def _rerun_reference(session: GradingSession, seed: int) -> None:
-    """Make sure that the reference computes the same in another process, and again in that one.
+    """Require that the reference gives the same results when it runs again, in another process.
 
     Raises:
-        BankProgramError: it does not, or fails.
+        BankProgramError: it gives other results, or fails.
     """
     evaluation = session.evaluate_bank_program(
         "again", [session.question.reference], seed, called="the reference"
@@ -364,7 +377,7 @@ def _rerun_reference(session: GradingSession, seed: int) -> None:
 
 
 def _run_all_checks(session: GradingSession, program: AuditedProgram, seed: int) -> SeedResult:
-    """Run every check on a program on one seed, and diagnose it."""
+    """Run every check on a program on one seed, and let diagnosis name its ideas."""
     question = session.question
     is_reference = program.name == "reference"
     evaluation = session.evaluate_bank_program(
@@ -393,7 +406,11 @@ def _run_all_checks(session: GradingSession, program: AuditedProgram, seed: int)
 
 
 def _tight_budgets(budgets: Iterable[Budget]) -> Iterator[str]:
-    """Yield a sentence on each budget that another right style may miss."""
+    """Yield a sentence on each budget that another right solution may exceed.
+
+    A budget should be 1.5 times what the known right solutions take (BUDGET_FACTOR).  If a wrong
+    idea takes little more than they do, midway between both is enough.
+    """
     for budget in budgets:
         factor = 1 / budget.right_share
         min_factor = BUDGET_FACTOR
@@ -412,7 +429,7 @@ def _tight_budgets(budgets: Iterable[Budget]) -> Iterator[str]:
 
 
 def _remarks_on_text(question: Question) -> Iterator[Remark]:
-    """Yield the remarks that need no run."""
+    """Yield the remarks that need no run, such as on TODOs, unused cases and wide tolerances."""
     places = question.todos
     if places:
         count = format_count(len(places), "TODO is", "TODOs are")
@@ -465,7 +482,10 @@ def _remarks_on_first_part(question: Question) -> Iterator[Remark]:
 
 
 def _experiment_problems(question: Question) -> Iterator[str]:
-    """Yield faults of the candidate's experiments and of the log in the question."""
+    """Yield a sentence if an experiment does not finish, or if `log` is not the starter's output.
+
+    A question with experiments lets the candidate run a script; `log` shows one such run.
+    """
     if question.spec.experiments is None:
         return
     for name, source in (("starter", question.starter), ("reference", question.reference)):
@@ -477,7 +497,7 @@ def _experiment_problems(question: Question) -> Iterator[str]:
 
 
 def _log_problem(log: str, printed: str) -> Iterator[str]:
-    """Yield the first line of a log that the starter does not print."""
+    """Yield a sentence on the first line in which a log differs from the starter's output."""
     lines = zip_longest(log.strip().splitlines(), printed.strip().splitlines(), fillvalue="")
     for number, (expected, actual) in enumerate(lines, 1):
         if not _is_same_line(expected, actual):

@@ -1,9 +1,10 @@
 """Find parts that a wrong program can pass with results that are known in advance.
 
-A driver runs in the process of the submission.  The submission can replace it by recorded results
-of an earlier grade.  The audit plays such a submission: it takes a wrong program and corrects the
-results that are equal on another seed.  Then every check runs again.  A program gives one answer to
-a run on a case, and all checks see this answer.
+A *driver* is code of the question that calls the submission, in the same process.  So a submission
+can bypass the driver and return results that were recorded in an earlier grade.  The audit plays
+such a submission: it takes a wrong program, and corrects each result that the reference gives on
+another seed, too.  Then every check runs again.  A program gives one answer to a run on a case, and
+all checks see this answer.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ SEED_OFFSET = 1_000_003  # from the graded seed to that of the recorded results
 
 
 def is_forgeable(question: Question) -> bool:
-    """Return True if a submission shares its process with the driver."""
+    """Return True if a submission is code that shares one process with the driver."""
     form = forms.form_of(question.spec)
     return not (form.is_text or form.runs_in_two_processes)
 
@@ -72,7 +73,8 @@ def _required_checks(question: Question, part: int) -> list[Check]:
 def forgeable_parts(session: GradingSession, seed: int) -> Iterator[str]:
     """Yield a sentence on each part that a wrong program passes with values known in advance.
 
-    If possible, that program is one that passes the earlier parts.
+    If possible, the wrong program that is tried passes the earlier parts.  Also yield a sentence on
+    each part without a required check of values: such a part can be forged, too.
 
     Raises:
         BankProgramError: the reference fails.
@@ -112,7 +114,10 @@ def _has_empty_inputs(evaluation: Evaluation, check: Check) -> bool:
 def _passes_with_known_values(
     session: GradingSession, seed: int, part: int, checks: Sequence[Check]
 ) -> bool:
-    """Return True if a wrong program passes the checks of a part with known values."""
+    """Return True if a wrong program passes these checks once it returns known results.
+
+    Return False if it passes them with its own results: then it is not wrong.
+    """
     wrong_program = _failing_program(session, seed, part, checks)
     results = (result_of_check(wrong_program, check) for check in checks)
     if all(not result.fails for result in results):
@@ -129,7 +134,11 @@ def _passes_with_known_values(
 def _failing_program(
     session: GradingSession, seed: int, part: int, checks: Sequence[Check]
 ) -> Evaluation:
-    """Return the evaluation of a program that fails a part, and passes those before if possible."""
+    """Return the evaluation of a program that should fail these checks.
+
+    It is the starter with the repairs of the earlier parts.  If there are none, or if the repaired
+    starter passes, it is the starter as it stands.
+    """
     question = session.question
     earlier = part - 1
     if earlier and question.repair:
@@ -148,9 +157,9 @@ def _is_forged(evaluation: Evaluation, recorded: Evaluation, checks: Sequence[Ch
     """Return True if every case of a run passes with recorded results, or with corrected ones.
 
     Args:
-        evaluation: of a wrong program.
-        recorded: of the reference, on another seed.
-        checks: of the run.
+        evaluation: evaluation of a wrong program.
+        recorded: evaluation of the reference on another seed.
+        checks: the checks of one run, at least one.
     """
     run = checks[0].run
     failing = {case.name for check in checks for case in evaluation.cases_of(check)}
@@ -170,7 +179,7 @@ def _is_forged(evaluation: Evaluation, recorded: Evaluation, checks: Sequence[Ch
 def _failing_cases(
     evaluation: Evaluation, checks: Sequence[Check], results_by_case: Mapping[str, ResultValues]
 ) -> set[str]:
-    """Return the cases on which some check of a run does not pass the given results."""
+    """Return the names of the cases on which a check fails if a program gives these results."""
     run = checks[0].run
     forged = evaluation.with_subject(evaluation.subject)
     for name, results in results_by_case.items():
@@ -192,7 +201,7 @@ def _failing_cases(
 
 
 def _judged_elsewhere(evaluation: Evaluation) -> RemoteProgram:
-    """Return the reference set up like a submission: another process runs its steps of judge."""
+    """Return the reference set up like a submission: steps `judge.NAME(...)` run apart from it."""
     return replace(evaluation.reference, judge_program=lambda: evaluation.reference)
 
 
@@ -215,7 +224,10 @@ def _own_results(
 def _judged_results(
     evaluation: Evaluation, run: str, case: CaseRecipe, own_results: ResultValues
 ) -> ResultValues:
-    """Return the results that a check compares: a program's own, after the steps of judge."""
+    """Return the results that a check compares: a program's own, after the steps of judge.
+
+    If a step of judge raises, there are no results.
+    """
     program = _judged_elsewhere(evaluation)
     names = evaluation.wanted_results[run]
     _, judge_steps, _ = program.split_steps(evaluation.steps(run), names)
@@ -233,7 +245,10 @@ def _judged_results(
 def _corrected_results(
     evaluation: Evaluation, run: str, case: CaseRecipe, recorded: ResultValues
 ) -> dict[str, Any]:
-    """Return a wrong program's results, corrected in each place that seeds do not change."""
+    """Return a wrong program's results, with the right value where the recorded one is right.
+
+    The reference has computed the recorded results on another seed.
+    """
     results = dict[str, Any]()
     with contextlib.suppress(ProgramError, WorkerError):  # it may lack a function
         results = dict(_own_results(evaluation, evaluation.subject, run, case))
@@ -249,7 +264,7 @@ def _corrected_results(
 
 
 def _corrected_value(wrong: Any, right: Any, recorded: Any) -> Any:  # noqa: ANN401 any results
-    """Return a wrong value, with the right one in each entry that is the same on both seeds."""
+    """Return a wrong value, with the right one in each entry that equals the recorded one."""
     if same_value(right, recorded, exact=True):
         return right
     values = (wrong, right, recorded)

@@ -53,7 +53,7 @@ class SeedResult:
     graded_results: Mapping[str, CheckResult]  # by check; a grade skips some of them
     named_ideas: frozenset[str]
     raised: ExceptionRecord | None  # if the program raises on every case that it fails
-    budget_shares: Mapping[str, float]  # by check
+    budget_shares: Mapping[str, float]  # by check; 1 is the whole budget
 
     @property
     def failing_results(self) -> list[CheckResult]:
@@ -68,16 +68,16 @@ def required_failures(results: Iterable[CheckResult]) -> list[CheckResult]:
 
 @dataclass(slots=True)
 class AuditedProgram:
-    """One program under audit."""
+    """One program of the matrix, with its results so far."""
 
     name: str
     sources: Sequence[bytes]
-    file: str  # in the bank
+    file: str  # its path in the bank, for messages
     expected_ideas: set[str] = field(default_factory=set)  # that diagnosis should name
-    misconception: str | None = None
+    misconception: str | None = None  # the idea of a variant
     killers: tuple[str, ...] = ()  # checks that the spec claims stop it
     seed_results: list[SeedResult] = field(default_factory=list)
-    parts: int | None = None  # whose functions it must define (default: all parts)
+    parts: int | None = None  # it must define the functions of the first parts (default: all)
 
     @property
     def named_ideas(self) -> frozenset[str]:
@@ -86,12 +86,12 @@ class AuditedProgram:
 
     @property
     def passing_seeds(self) -> list[int]:
-        """Seeds on which it passes every check."""
+        """Seeds on which it passes every required check."""
         return [result.seed for result in self.seed_results if not result.failing_results]
 
     @property
     def passes(self) -> bool:
-        """True if it passes every check on every seed."""
+        """True if it passes every required check on every seed."""
         return len(self.passing_seeds) == len(self.seed_results)
 
     def row(self, checks: Sequence[str]) -> AuditRow:
@@ -135,8 +135,9 @@ class AuditedProgram:
 def result_of_check(evaluation: Evaluation, check: Check, *, timed: bool = False) -> CheckResult:
     """Return the result of a check on the submission, even if the check ends its process.
 
-    As in a grade, the submission needs no functions of parts after the check's.  A check that
-    measures time runs only if `timed`: timing wrong answers proves nothing and takes long.
+    As in a grade, the submission needs no functions of parts after the check's: `parts_asked` of
+    the evaluation becomes the part of the check.  A check that measures time runs only if `timed`:
+    timing wrong answers proves nothing and takes long.
     """
     kind = kind_of(check)
     if kind.is_timed and not timed:
@@ -161,12 +162,10 @@ def result_of_check(evaluation: Evaluation, check: Check, *, timed: bool = False
 def results_as_graded(
     question: Question, result: Callable[[Check], CheckResult], *, parts: int | None = None
 ) -> tuple[dict[str, CheckResult], int]:
-    """Return the results of checks as a grade reports them, and the last part that it asks.
-
-    A grade skips some checks.
+    """Return the results of checks as in a grade, which skips some, and the last part it asks.
 
     Args:
-        question: the question, with its checks.
+        question: its checks run in the order of a grade.
         result: function that returns the result of one check.
         parts: how many parts the program is asked (default: all).
     """
@@ -348,7 +347,10 @@ class Matrix:
     def _wrong_program_problems(
         self, program: AuditedProgram, twins: Iterable[tuple[str, str]]
     ) -> Iterator[SeedProblem]:
-        """Yield where a wrong program passes, is not stopped as claimed, or is not named."""
+        """Yield a problem if a wrong program passes, is not stopped as claimed, or is not named.
+
+        `twins` are the pairs of ideas that cannot be told apart: the other may be named, too.
+        """
         partners = {
             other
             for first, second in twins
@@ -387,7 +389,10 @@ class Matrix:
                 yield seed_result.seed, claim, advice
 
     def idle_checks(self) -> Iterator[str]:
-        """Yield required checks that stop no variant, and implementations that none gets wrong.
+        """Yield a sentence on each required check that stops no wrong program.
+
+        The cases of a check of the candidate's tests are wrong implementations (`reject`).  Each
+        case that no wrong program gets wrong has a sentence, too.
 
         Only programs that reach the part of a check count.  A check is left out if it does not stop
         an idea that claims it: that is a problem already.  A check that varies with style, such as
@@ -430,7 +435,7 @@ class Matrix:
         """Yield every budget, with the nearest right and wrong programs on the first seed.
 
         Args:
-            accepted: shares that the accepted solutions take of each budget, by name.
+            accepted: by accepted solution, the share that it takes of each check's budget.
         """
         wrong_programs = {
             program.name: program.seed_results[0].budget_shares
@@ -471,7 +476,10 @@ class Matrix:
             yield Remark("starter", sentence)
 
     def _is_redundant(self, check: Check) -> bool:
-        """Return True if earlier required checks kill every wrong program that this check stops."""
+        """Return True if earlier required checks kill every wrong program that this check stops.
+
+        Laws, stretches and checks that vary with style are never redundant.
+        """
         kind = kind_of(check)
         if kind.is_law or check.stretch or kind.varies_with_style(check):
             return False
@@ -546,7 +554,10 @@ def _wrong_names(
 
 
 def _why_passing(program: AuditedProgram) -> str:
-    """Return why a variant passes: it redefines no function of the reference, or equals it."""
+    """Return the likely reason why a variant passes; "" for the starter.
+
+    It may define only names that the reference has not, be a copy, or need other cases.
+    """
     if program.misconception is None:
         return ""
     reference, variant = (definitions(source) for source in program.sources[:2])
@@ -630,7 +641,10 @@ def problem_sentences(problems: Iterable[SeedProblem], seeds: int) -> list[str]:
 
 
 def failure_message(result: CheckResult, file: str = "") -> str:
-    """Return the message of a result for the bank's author, with its exception."""
+    """Return the message of a result, reworded for the question's author ("your" is "its").
+
+    If the file of the program is given, its exception and line follow.
+    """
     message = re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", result.message))
     if result.raised is None or not file:
         return message
@@ -638,7 +652,7 @@ def failure_message(result: CheckResult, file: str = "") -> str:
 
 
 def list_seeds(seeds: Sequence[int]) -> str:
-    """Return the first seeds as text, and the number of the others."""
+    """Return seeds as text, such as `seeds 0, 2`; from the ninth on, only `and 5 more`."""
     word = "seeds" if len(seeds) > 1 else "seed"
     text = f"{word} {', '.join(str(seed) for seed in seeds[:MAX_LISTED_SEEDS])}"
     if len(seeds) > MAX_LISTED_SEEDS:
