@@ -1,6 +1,7 @@
 """Try mutants of a question's reference: which wrong answers would the question accept?
 
-Every mutant goes through the checks on every seed, until one check kills it.  The checks that are
+A *mutant* is the reference with one small change.  Every mutant goes through the checks on every
+seed, until one check kills it.  The checks that are
 likeliest to kill it come first.  A mutant that is killed on only some seeds is *flaky*: then luck
 decides the grade.  A mutant that passes on every seed is compared with the reference on many more
 inputs.  If it never differs, it is *equivalent* and does not count.  Otherwise it *survives*: it is
@@ -76,7 +77,7 @@ def try_mutants(
     at_most: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> MutationReport:
-    """Try the mutants of a question's reference on every seed, or a sample of `at_most`.
+    """Try all mutants of a question, or a sample of `at_most`, on every seed.
 
     After a KeyboardInterrupt the report covers the mutants that were tried before.  `progress` gets
     a line on each mutant.
@@ -142,7 +143,10 @@ def _all_mutants(question: Question) -> list[Mutant]:
 
 
 def contract_numbers(clauses: Iterable[str]) -> set[float]:
-    """Return the numbers of a contract, with neighbors and roots that code may use instead."""
+    """Return the numbers of a contract, with neighbors and roots that code may use instead.
+
+    For 1024 these are 1023, 1025 and 32.  Integers up to 3 are left out.
+    """
     numbers: set[float] = set()
     for word in re.findall(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?", " ".join(clauses)):
         number = float(word.replace(",", ""))
@@ -157,7 +161,7 @@ def contract_numbers(clauses: Iterable[str]) -> set[float]:
 
 
 def sample_mutants(mutants: Sequence[Mutant], at_most: int | None) -> list[Mutant]:
-    """Return a sample in the order of the source; the same mutants each time."""
+    """Return `at_most` mutants (None: all) in their order; each time the same ones."""
     sample = set(sorted(mutants, key=lambda mutant: mutant.rank)[:at_most])
     return [mutant for mutant in mutants if mutant in sample]
 
@@ -227,7 +231,7 @@ class _MutantTrier:
         self.call_seconds = MIN_MUTANT_CALL_SECONDS
 
     def measure_reference(self) -> None:
-        """Make sure that the reference passes, and measure how long its calls take.
+        """Require that the reference passes, and give mutants a multiple of its time per call.
 
         Raises:
             BankProgramError: it does not pass.
@@ -284,7 +288,8 @@ class _MutantTrier:
     def _search_for(self, mutant: Mutant, program: RemoteProgram) -> MutantTrial:
         """Search for a counterexample of a mutant that passes every check on every seed.
 
-        A mutant of an accepted solution moves a bound, so it survives without a counterexample.
+        A mutant with a moved bound survives even without a counterexample.  If it is a mutant of an
+        accepted solution, it always has a moved bound, and there is no search.
         """
         program.call_seconds = SEARCH_TIME_FACTOR * self.call_seconds
         counterexample = None
@@ -299,7 +304,10 @@ class _MutantTrier:
     def _try_on_seed(
         self, source: bytes, seed: int, likely_killer: str
     ) -> tuple[Evaluation, CheckResult | None]:
-        """Return the evaluation of a mutant on one seed, and the check that kills it.
+        """Return the evaluation of a mutant on one seed, and the failing result, if any.
+
+        If the mutant exceeds a limit, it is tried a second time with more time per call.  The check
+        `likely_killer` runs first.
 
         Raises:
             BankProgramError: it cannot be loaded.
@@ -313,7 +321,7 @@ class _MutantTrier:
         return evaluation, kill
 
     def _find_kill(self, evaluation: Evaluation, likely_killer: str = "") -> CheckResult | None:
-        """Return the first failing result; None if the program passes all checks."""
+        """Run the checks that have killed most first; return the first failing result, or None."""
 
         def order(check: Check) -> tuple[bool, bool, int]:
             is_slow = kind_of(check).stops_late
@@ -345,7 +353,7 @@ def _fails_on_every_seed(evaluation: Evaluation, result: CheckResult) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _SearchInput:
-    """One input of the search."""
+    """One input of the search: a case, and the run that reads it."""
 
     reach: Reach
     evaluation: Evaluation
@@ -376,12 +384,12 @@ class Search:
         """Draw nothing yet: most searches are never needed."""
         self.session = session
         self.checks = session.question.spec.checks
-        self.size = 0  # inputs in use
+        self.size = 0  # usable inputs; 0 until the first search
         self._own_cases = read_cases(session.question.spec.cases)[0]
 
     @cached_property
     def _curves(self) -> set[tuple[str, str]]:
-        """Runs and results, if all checks of the result compare only its final value."""
+        """The curves: runs and results of which every check compares only the final value."""
         by_final_value: set[tuple[str, str]] = set()
         fully: set[tuple[str, str]] = set()
         for check in self.checks:
@@ -430,9 +438,10 @@ class Search:
     def _is_usable(
         self, candidate: _SearchInput, domain: InputDomain, known_inputs: set[int]
     ) -> bool:
-        """Return True if an input is new and the reference handles it.
+        """Return True if an input is new and the reference handles it; remember it then.
 
-        The reference must be quick on it, and must agree with itself in float64.
+        It must be small, and have the properties that all cases of the question share.  The
+        reference must be quick on it, and must agree with itself in float64.
         """
         evaluation = candidate.evaluation
         case = candidate.case
@@ -525,7 +534,7 @@ class Search:
         return mismatch.sentence
 
     def _advice(self, search_input: _SearchInput, result: str | None) -> str:
-        """Return how to change the question to let a check see the difference."""
+        """Return how to change the question: which check to add, or which case, for example."""
         run = search_input.run
         origin = search_input.origin
         checks = [
@@ -563,7 +572,7 @@ def _compares_values(check: Check) -> bool:
 
 
 def _curve_difference(result: str, observed: Value, expected: Value) -> str | None:
-    """Return a sentence if a curve differs by more than a share of its highest point."""
+    """Return a sentence if a curve differs by more than CURVE_TOLERANCE, else None."""
     try:
         actual, right = (np.asarray(curve, np.float64) for curve in (observed, expected))
     except (TypeError, ValueError):

@@ -74,8 +74,9 @@ def derive_mutants(
 
     Args:
         source: the source of a reference or of an accepted solution.
-        numbers: if there are any, the only mutants move bounds that are one of these numbers.
-        scope_prefix: text in front of the scope of each mutant.
+        numbers: if not empty, the only mutants are those that move one of these numbers in a
+            comparison, as `n < 9` in place of `n < 8`.
+        scope_prefix: text in front of the scope of each mutant, such as "accepted/loops.".
 
     Raises:
         BankProgramError: the source cannot be parsed, or its mutants take too many bytes.
@@ -121,7 +122,7 @@ class _Mutator:
     ) -> Iterator[Mutant]:
         """Yield the mutants of the statements of a block, including nested ones.
 
-        `column` is that of the statement around the block: an `elif` has the same.
+        `column` is that of the statement around the block: an `if` in this column is an `elif`.
         """
         for index, node in enumerate(body):
             if index == 0 and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -198,11 +199,12 @@ def _statement_text(node: ast.stmt, *, is_elif: bool) -> str:
 
 
 class ExpressionSlot(NamedTuple):
-    """The place of an expression in a statement."""
+    """The place of an expression in a statement: `holder[key]` can be replaced."""
 
     holder: Any  # a list, or the fields of a node
     key: Any  # index or name
-    role: str  # test, axis, dtype, subscripts, or operator (the function of a call)
+    # test, axis, dtype, subscripts, operator (the function of a call), a keyword, or ""
+    role: str
 
 
 def expression_slots(node: ast.AST) -> Iterator[ExpressionSlot]:
@@ -227,7 +229,7 @@ def expression_slots(node: ast.AST) -> Iterator[ExpressionSlot]:
 
 
 def _role(node: ast.AST, name: str, key: object, item: ast.expr) -> str:
-    """Return the role of an expression, from its field, its key in it, and its text."""
+    """Return the role of an expression (see `ExpressionSlot`) that is in field `name` of a node."""
     match node:
         case ast.Call() if name == "func":
             return "operator"
@@ -247,7 +249,7 @@ def _role(node: ast.AST, name: str, key: object, item: ast.expr) -> str:
 
 
 def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Replacement]:
-    """Yield every replacement of an expression; the file imports `modules`."""
+    """Yield every replacement of an expression; `modules` has names of modules, such as `np`."""
     is_stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
     if is_stored and not isinstance(node, ast.Subscript):
         return
@@ -442,7 +444,7 @@ def moved_bounds(node: ast.expr, numbers: Collection[float]) -> Iterator[Replace
 
 
 def _bound(node: ast.expr) -> int | float | None:
-    """Return the value of a number or a power of two such as `1 << 10`."""
+    """Return the value of a number or a power of two such as `1 << 10`; None for the rest."""
     if isinstance(node, ast.BinOp):
         text = ast.unparse(node)
         if re.fullmatch(r"(2 \*\*|1 <<) \d{1,2}", text):
@@ -456,7 +458,7 @@ def _number_node(value: float) -> ast.expr:
 
 
 def _sentinel_replacements(node: ast.expr, modules: set[str]) -> Iterator[Replacement]:
-    """Yield a number instead of an infinity or a NaN, and another precision of a module."""
+    """Yield a number for `np.inf` or `float("nan")`, and `np.float32` for `np.float64`."""
     match node:
         case ast.Attribute(value=ast.Name(id=module), attr=name) if module in modules:
             if name in _SENTINELS:
@@ -469,7 +471,7 @@ def _sentinel_replacements(node: ast.expr, modules: set[str]) -> Iterator[Replac
 
 
 def _eps_replacements(node: ast.expr) -> Iterator[Replacement]:
-    """Yield an eps on the other side of a root, or added instead of used as a minimum."""
+    """Yield `sqrt(x) + eps` for `sqrt(x + eps)` and back, and `x + eps` for `maximum(x, eps)`."""
     match node:
         case ast.Call(func=func, args=[ast.BinOp(left=inner, op=ast.Add(), right=eps)]):
             if _name(func) in _ROOTS and _is_eps(eps):
@@ -499,7 +501,10 @@ def _is_eps(node: ast.expr) -> bool:
 
 
 def statement_changes(node: ast.stmt, local_names: LocalNames) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield changes of a statement as a whole; `local_names` belong to the function around."""
+    """Yield changes of a statement as a whole, such as swapped targets or another local returned.
+
+    `local_names` are those of the function around it.
+    """
     match node:
         case ast.AugAssign():
             yield "assigned, not added", ast.Assign([node.target], node.value, lineno=node.lineno)
@@ -530,7 +535,11 @@ def statement_changes(node: ast.stmt, local_names: LocalNames) -> Iterator[tuple
 
 
 def can_be_removed(node: ast.stmt, local_names: LocalNames) -> bool:
-    """Return True unless a name would be missing without this statement."""
+    """Return True if `pass` may replace a statement.
+
+    It may replace a call, a loop, an `if` without `else`, `del`, `assert`, `raise`, `x += 1`, and
+    an assignment without which no name is missing.
+    """
     match node:
         case ast.Expr():
             return not isinstance(node.value, ast.Constant)
@@ -548,7 +557,7 @@ def can_be_removed(node: ast.stmt, local_names: LocalNames) -> bool:
 
 
 def _local_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> LocalNames:
-    """Return the parameters of a function, and the names assigned in it."""
+    """Return the names of a function's parameters and of its assignments, each with its line."""
     parameters = function.args
     names = {
         parameter.arg: 0

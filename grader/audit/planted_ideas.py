@@ -3,7 +3,7 @@
 A *variant* stands on top of the reference, so the matrix shows only that the reference with an idea
 in it is named.  A candidate writes another program.  In a *plant*, the functions that a variant
 redefines replace the functions of an accepted solution.  The rest of the plant is the accepted
-solution, also on inputs that the contract does not cover.
+solution, which may differ from the reference on inputs that the contract does not cover.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from grader.model.question import Question
 from grader.model.report import CheckResult
 
 MAX_STYLES = 2  # accepted solutions in which a variant is planted
-MAX_TRIED_SOLUTIONS = 5  # accepted solutions that are tried to find them
+MAX_TRIED_SOLUTIONS = 5  # accepted solutions that are tried to find MAX_STYLES that fit
 PLANT_PASSES = ""  # outcome of a plant that passes: its solution does not use the replaced code
 
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
@@ -77,7 +77,10 @@ def plant_ideas(
 def _plant_outcomes(
     session: GradingSession, idea: str, index: int, seed: int, *, first_style: int
 ) -> list[tuple[str, str]]:
-    """Return accepted solutions in which a variant was planted, with the ideas that were named."""
+    """Return the accepted solutions in which a variant was planted, with the ideas named there.
+
+    The search starts at solution number `first_style`, because variants should use different ones.
+    """
     question = session.question
     styles = list(question.accepted)
     start = first_style % max(len(styles), 1)
@@ -159,10 +162,11 @@ def _handovers(question: Question) -> set[tuple[str, str]]:
 def _named_ideas(
     session: GradingSession, idea: str, index: int, sources: list[bytes], style: str, seed: int
 ) -> str | None:
-    """Return the ideas that grading names in a plant; None if the two programs do not fit.
+    """Return the ideas that grading names in a plant, as text, or "nothing".
 
-    They do not fit if the plant cannot be loaded, fails a check that the variant itself passes, or
-    raises where the variant does not: then the idea is not all that is wrong with the plant.
+    Return PLANT_PASSES if the plant passes, and None if the two programs do not fit.  They do not
+    fit if the plant cannot be loaded, fails a check that the variant itself passes, or raises where
+    the variant does not: then the idea is not all that is wrong with the plant.
     """
     question = session.question
     last_part = question.accepted_until_part[style]
@@ -198,7 +202,10 @@ def _fails_all(variant: Evaluation, failing: Sequence[CheckResult]) -> bool:
 
 
 def _raises_more(plant: Evaluation, variant: Evaluation, grade: FailedGrade) -> bool:
-    """Return True if a plant has no result on some failing cell on which the variant has one."""
+    """Return True if, in some failing cell, the plant has no result and the variant has one.
+
+    A cell is one aspect of a result, such as its values, on one case.
+    """
     for component, case in grade.failing_cells:
         if not is_fault(observe_component(plant, component, case)):
             continue

@@ -56,15 +56,15 @@ class Proof(BaseModel):
     digest: str  # of the question
     grader: str  # digest of the code that decides verdicts
     versions: dict[ShortText, ShortText] = Field(max_length=20)  # of Python and libraries
-    seeds: int = Field(ge=1, le=1000)  # 0, 1 and so on
+    seeds: int = Field(ge=1, le=1000)  # number of seeds: 0, 1 and so on
     remarks: RecordedCount
     programs: dict[str, str]  # by program, the checks that stop it in a grade
     accepted: list[str]  # accepted solutions that pass
     styles: list[str]  # styles of the reference, derived by the audit, that pass
     mutants: RecordedCount
     killed: dict[str, RecordedCount]  # mutants by the check that killed them first
-    equivalent: list[str]
-    explained: list[str]
+    equivalent: list[str]  # mutants as `SCOPE: OLD CODE -> NEW CODE`
+    explained: list[str]  # likewise
 
     def to_bytes(self) -> bytes:
         """Return the content of the file."""
@@ -72,14 +72,14 @@ class Proof(BaseModel):
 
 
 class ProofState(StrEnum):
-    """State of a proof."""
+    """Whether a stored proof still holds; if not, what changed since it was written."""
 
     CURRENT = "current"
     QUESTION = "question"  # it is about another version of the question
-    LESS = "less"  # it covers less than the plan
+    LESS = "less"  # it covers fewer seeds than the plan, or a strict plan forbids its remarks
     GRADER = "grader"  # it was written by another version of the program
     LIBRARIES = "libraries"  # it was written with other versions of Python or of libraries
-    NONE = "none"
+    NONE = "none"  # there is no proof that can be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ def proof_versions(question: Question) -> dict[str, str]:
 
 
 def _mutation_text(trial: MutantTrial) -> str:
-    """Return the scope of a mutant, the old code and the new code, without the line number."""
+    """Return a mutant as text, such as `forward: x > 0 -> x >= 0`; line numbers would change."""
     scope, was, becomes = trial.mutant.key
     return f"{scope}: {was} -> {becomes}"
 

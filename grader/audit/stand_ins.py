@@ -4,9 +4,10 @@ The audit executes a reference, then this file in a separate namespace, and call
 function is replaced by one that calls the original.  The restyled references are right by
 construction: `float64` and `longdouble` compute with more digits, and cast the result back.
 
-Any other kind is a trivial answer: it has the types, shapes and dtypes of the original's result,
-but other content.  Opaque results (a ctx), which only another function reads, stay unchanged.  If
-the original raises, the answer is a number.
+Any other kind is a trivial answer, such as `zeros`: it has the types, shapes and dtypes of the
+original's result, but other content.  Opaque results (a ctx), which only another function reads,
+stay unchanged.  If the original raises, the answer is a number.  The kind `first-call` is the
+exception: it repeats the first result, and raises if the original does.
 """
 
 from __future__ import annotations
@@ -26,7 +27,13 @@ _STYLES = {"float64": np.float64, "longdouble": np.longdouble}
 
 
 def install(kind: str, functions: Mapping[str, Sequence[int]], program: dict[str, Any]) -> None:
-    """Replace functions in the namespace of a program, each with indices of its opaque results.
+    """Replace functions in the namespace of a program by their stand-ins.
+
+    Args:
+        kind: `float64`, `longdouble`, or the name of a trivial answer.
+        functions: by name, the indices of the function's opaque results.  Names that are not
+            callable are skipped; in a style, classes too.
+        program: the namespace.
 
     Raises:
         TypeError: a style was asked for, but no name is a function.
@@ -87,7 +94,13 @@ class StandIns:
         return call
 
     def _call_in_style(self, function: Function, arguments: Arguments) -> AnyValue:
-        """Call a function in a style; arrays of the caller that it changes are changed as well."""
+        """Call a function with wider floats, and cast the result back.
+
+        Changes that it makes in the wider arrays are written into the caller's arrays.
+
+        Raises:
+            TypeError: the function changes a list or dict of its caller.
+        """
         args, kwargs = copy.deepcopy(arguments)
         original_result = function(*args, **kwargs)
         wide = np.dtype(_STYLES[self.kind])
@@ -119,7 +132,7 @@ class StandIns:
         Args:
             value: the result.
             arrays: the arrays among the arguments; some kinds answer with them.
-            index: position of the result; the kind `arguments` answers with the array there.
+            index: position of the result; the kind `arguments` answers with `arrays[index]`.
         """
         indices = itertools.count(0 if isinstance(value, list | tuple) else index)
         return _map_leaves(lambda leaf: self._filled_leaf(leaf, arrays, next(indices)), value)
@@ -197,7 +210,10 @@ def _leaves(value: AnyValue) -> list[AnyValue]:
 
 
 def _cast(original: AnyValue, value: AnyValue) -> AnyValue:
-    """Return a value with the type of the original one."""
+    """Cast an array or a float to the original's type; keep an int, a text or None of that type.
+
+    For any other value return the original.
+    """
     if isinstance(original, np.ndarray):
         return value.astype(original.dtype)
     if isinstance(original, float | np.floating):

@@ -1,5 +1,6 @@
-"""Find features that no case of a question has together, although each occurs in some case.
+"""Find pairs of features that no case of a question has, although each occurs in some case.
 
+A *feature* is a property of an input, such as `mask False everywhere` or `eps at its limit 0`.
 A program may be wrong only if two clauses meet: a mask and large scores, or nearly equal rewards
 and a small eps.  If each clause has its own cases, such a program passes all of them.
 """
@@ -84,7 +85,10 @@ class FeaturedCase(NamedTuple):
 
 
 def uncombined_features(evaluation: Evaluation) -> Iterator[str]:
-    """Yield a sentence on each pair of features that never meet, with a case to add."""
+    """Yield a sentence on each pair of features that never meet, with a case to add.
+
+    The likeliest to be wrong come first.  The last sentence counts the pairs that are not listed.
+    """
     maker = _CaseMaker(evaluation)
     missing: dict[Pair, tuple[float, str]] = {}
     for function, cases in maker.cases.items():
@@ -139,7 +143,7 @@ class _CaseMaker:
         """Find the cases on which values of each function are compared, with their features."""
         self._evaluation = evaluation
         self._extra_cases = ExtraCases(evaluation)
-        self.tried = 0  # cases
+        self.tried = 0  # number of cases
         self.cases: dict[str, dict[str, FeaturedCase]] = {}  # by function, then run and case
         question = evaluation.question
         for check in question.spec.checks:
@@ -155,7 +159,7 @@ class _CaseMaker:
                     by_name[f"{check.run} on {case.name}"] = featured
 
     def combined_case(self, function: str, pair: Pair) -> str:
-        """Return a case with both features as YAML; empty if the inputs allow none."""
+        """Return YAML of a case with both features; "" if the reference accepts none."""
         cases = self.cases[function].values()
         for first, added in (pair, pair[::-1]):
             reading = [case for case in cases if added.name in {*case.names, "dtype"}]
@@ -182,7 +186,10 @@ class _CaseMaker:
             yield replace(base, inputs={**base.inputs, added.name: new_recipe})
 
     def _has_both(self, base: FeaturedCase, case: CaseRecipe, pair: Pair) -> bool:
-        """Return True if a case has both features and the reference accepts it."""
+        """Return True if a case has both features and the reference accepts it.
+
+        Its results may not be NaN, unless NaN or infinity is one of the features.
+        """
         self.tried += 1
         case = replace(case, name=f"{base.case.name}|combined {self.tried}")
         if not self._extra_cases.accepted_by_reference(base.run, [case], base.case.name):
@@ -231,7 +238,7 @@ def _has_nan(value: Value) -> bool:
 def features_of(
     evaluation: Evaluation, case: CaseRecipe, drawn: Mapping[str, Any], names: Collection[str]
 ) -> frozenset[Feature]:
-    """Return the features of the inputs with these names.
+    """Return the features of the inputs with these names, and of the case's dtype.
 
     Args:
         evaluation: evaluation that holds all cases of the question.
@@ -256,7 +263,10 @@ def _possible_features(
     value: Any,  # noqa: ANN401 any input
     sizes: Collection[int],
 ) -> PossibleFeatures:
-    """Yield the features that an input of this type may have; of each kind, the first counts."""
+    """Yield the features that an input of this type may have, or not.
+
+    The first of each kind that it has counts.
+    """
     if isinstance(value, np.ndarray):
         yield from _array_features(value)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):

@@ -45,7 +45,10 @@ Array = np.ndarray[Any, Any]
 
 
 def unvaried_inputs(question: Question, evaluation: Evaluation) -> Iterator[str]:
-    """Yield a sentence on each input that never varies in some way, with a case to add."""
+    """Yield a sentence on each property of the inputs that no case varies, most with a case to add.
+
+    Float32, if the texts promise it, and arguments with a default are looked at, too.
+    """
     values_by_input: dict[str, dict[str, Any]] = {}
     dtypes = set()
     for check in question.spec.checks:
@@ -132,7 +135,11 @@ def _limit_sentences(question: Question, name: str, by_case: Mapping[str, Any]) 
 
 
 def stated_limits(question: Question, name: str) -> dict[float, bool]:
-    """Return the limits of a number that the texts state, with True if the limit is excluded."""
+    """Return the limits of a number in interfaces and contracts; True if the limit is excluded.
+
+    With `k at least 1` the limits of k are {1.0: False}, with `eps above 0` those of eps
+    {0.0: True}.
+    """
     limits: dict[float, bool] = {}
     for part in question.spec.parts:
         for text, pattern in product((part.interface, *part.contract), _LIMITS):
@@ -147,7 +154,7 @@ def _case_with_value(question: Question, origin: str, key: str, value: str) -> s
 
 
 def suggested_case(question: Question, name: str, origin: str, *changes: str) -> str:
-    """Return YAML of a case that extends another one, under a free name."""
+    """Return YAML of a case under a free name: `NAME: {extends: ORIGIN, CHANGES}`."""
     name = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
     while name in question.spec.cases:
         name += "-2"
@@ -179,7 +186,10 @@ def _common_values(arrays: Sequence[Array]) -> Iterator[str]:
 
 
 def _common_sizes(shapes: Sequence[tuple[int, ...]]) -> Iterator[str]:
-    """Yield properties that all shapes have, if there are enough of them with the same axes."""
+    """Yield properties that all shapes have, such as `always of size 2 along axis 0`.
+
+    There are none for fewer than MIN_CASES_ALIKE shapes, or if their numbers of axes differ.
+    """
     first = shapes[0]
     if len(shapes) < MIN_CASES_ALIKE or not first or len({len(shape) for shape in shapes}) > 1:
         return
@@ -199,7 +209,10 @@ def _common_sizes(shapes: Sequence[tuple[int, ...]]) -> Iterator[str]:
 
 
 def _default_sentences(question: Question) -> Iterator[str]:
-    """Yield sentences on arguments with a default that every step gives, or that none does."""
+    """Warn of each parameter with a default that every step passes, or no step passes.
+
+    The cases never vary such a parameter.
+    """
     if question.driver_functions:  # a driver may call the functions in any way
         return
     steps = [step for run in question.runs.values() for step in run if step.owner == "submission"]
