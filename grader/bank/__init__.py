@@ -26,7 +26,7 @@ from grader.model.errors import BankError, UsageError, closest_word
 from grader.model.limits import MAX_HEAD_BYTES, MAX_SOURCE
 from grader.model.question import Header, Question
 
-_MAX_HEAD_TEXT = 200  # characters of a key in a list of questions
+_MAX_HEAD_TEXT = 200  # characters of a title, for example, in a list of questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class BankPlace:
 
 
 def load_question(banks: Sequence[Path], asked: str, seed: int = 0) -> Question:
-    """Load one question by `ID` or `BANK/ID`, with the numbers that a seed draws.
+    """Load one question by `ID` or `BANK/ID`, with the `given` numbers that a seed draws.
 
     Raises:
         UsageError: no bank has it (the message suggests the nearest), or two have it.
@@ -100,7 +100,11 @@ def resolve_path(path: Path) -> Path:
 
 
 def bank_places(explicit: Path | None = None) -> list[BankPlace]:
-    """Return where banks may be: `--bank`, or else `DRILL_BANK`, the list, the built-in bank."""
+    """Return the paths that should be banks, in the order in which to search them.
+
+    `--bank` excludes all others: those of `DRILL_BANK`, of the user's list, and the built-in bank.
+    A list that cannot be read counts as empty.
+    """
     if explicit is not None:
         return [BankPlace(explicit, "--bank")]
     variable = os.environ.get("DRILL_BANK", "").split(os.pathsep)
@@ -125,7 +129,7 @@ def banks_in_use(
     not hide the others.  `warn` is called with the fault and a hint.
 
     Raises:
-        UsageError: a path that was named explicitly is not a bank.
+        UsageError: a path of `--bank` or `DRILL_BANK`, or without `warn` any path, is not a bank.
     """
     banks: list[Path] = []
     for place in bank_places(explicit):
@@ -223,6 +227,9 @@ def headers(banks: Sequence[Path]) -> list[Header]:
 
     A spec whose head cannot be read has the title `(unreadable)`: a broken question must not hide
     the others.  A question that two banks have is listed twice, with the names of its banks.
+
+    Raises:
+        BankError: a bank cannot be read.
     """
     heads = [_header(*entry) for entry in _all_questions(banks)]
     return sorted(heads, key=lambda head: (head.track, head.id))
@@ -233,6 +240,7 @@ def header(banks: Sequence[Path], asked: str) -> Header:
 
     Raises:
         UsageError: no bank has it, or several have it.
+        BankError: no bank has it, and one cannot be read.
     """
     bank, question_id = find_question(banks, asked)
     files = BankFiles(bank)

@@ -22,8 +22,9 @@ from grader.model.question import Question
 
 SPEC_SUFFIXES = (".yaml", ".yml")
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-# Other names than ids are allowed, but the audit remarks on them.  Spaces, line breaks and letters
-# that reverse a line are refused: they would break lists and the folders of `drill start`.
+# `drill bank new` asks for an id; a file that is there already may have one of these names, too.
+# Spaces, line breaks and letters that reverse a line are refused: they would break lists and the
+# folders of `drill start`.
 _HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{,99}")
 
 
@@ -39,7 +40,7 @@ class BankFiles:
         return self.path.suffix in SPEC_SUFFIXES and os.path.isfile(self.path)  # noqa: PTH113 never raises
 
     def specs_by_id(self) -> dict[str, str]:
-        """Return the name of every spec by the id of its question, without hidden files.
+        """Return the specs by id, such as {"relu": "questions/relu.yaml"}, without hidden files.
 
         Raises:
             BankError: the folder cannot be read, two specs have one id, a name is not allowed, or
@@ -77,7 +78,7 @@ class BankFiles:
             return []
 
     def read_file(self, name: str, most: int = MAX_SOURCE + 1) -> bytes:
-        """Return the first bytes of a file.
+        """Return up to `most` bytes of a file with a name such as `drills/ID/driver.py`.
 
         Raises:
             OSError: the file does not exist, lies outside the bank, or cannot be read.
@@ -102,7 +103,9 @@ class BankFiles:
 
 
 def question_files(question: Question) -> dict[str, bytes]:
-    """Return the spec and all programs of a question, by their paths in a bank.
+    """Return the spec and every file in the folder of a question, by their paths in a bank.
+
+    Links and caches of Python are left out.
 
     Raises:
         OSError: one of them cannot be read.
@@ -116,7 +119,7 @@ def question_files(question: Question) -> dict[str, bytes]:
 
 
 def read_regular_file(path: Path, most: int) -> tuple[bytes, os.stat_result]:
-    """Return the first bytes of a file that may come from anybody, and its status.
+    """Return up to `most` bytes of a file that may come from anybody, and its `os.fstat`.
 
     A link is refused: it may lead to a file that only the person who runs this may read.
 
@@ -175,7 +178,11 @@ def why_not_a_bank(bank: Path) -> str:
 
 
 def _bank_fault(bank: Path) -> str:
-    """Describe the thing at a path that is not a bank; return "" for a bank."""
+    """Describe the thing at a path that is not a bank; return "" for a bank.
+
+    Raises:
+        BankError: the name of a bank of one file is not allowed.
+    """
     path = bank
     try:
         mode = bank.stat().st_mode
@@ -198,7 +205,7 @@ def is_id(name: str) -> bool:
 
 
 def nearest_id(name: str) -> str:
-    """Return the id most like a name, or "" if no letter of it may stand in an id."""
+    """Return the id most like a name (`my-relu` for `My_ReLU`), or "" if there is none."""
     return "-".join(re.findall(r"[a-z0-9]+", name.lower()))[:MAX_ID_LENGTH].strip("-")
 
 

@@ -28,7 +28,7 @@ _NUMBER = re.compile(r"[-+]?(inf|infinity|nan|[0-9.]+(e[-+]?[0-9]+)?)", re.IGNOR
 
 
 def check_defaults(spec: Spec) -> SpecErrors:
-    """Yield the faults of each default by itself."""
+    """Yield defaults that are faulty by themselves: no input, or a wrong dtype."""
     for name, default in spec.defaults.items():
         path: KeyPath = ("defaults", name)
         if name == "dtype":
@@ -44,7 +44,7 @@ def check_defaults(spec: Spec) -> SpecErrors:
 
 
 def shape_sources(written: object) -> list[str]:
-    """Return the names whose shape an input takes with `like NAME`."""
+    """Return the names whose shape an input takes: x for `{normal: like x}`."""
     values = written.values() if isinstance(written, dict) else ()
     texts = [value for value in values if isinstance(value, str)]
     return [text.removeprefix("like ") for text in texts if text.startswith("like ")]
@@ -56,7 +56,10 @@ def no_ideas_clause(question_id: str) -> str:
 
 
 class ConsistencyChecker:
-    """Finds inconsistencies in a question; paths begin as in a spec with the key `parts`."""
+    """Finds inconsistencies in a question.
+
+    The path of a fault in a part begins with `parts`, even if the spec has no such key.
+    """
 
     def __init__(self, question: Question, cases: Mapping[str, CaseRecipe]) -> None:
         self._question = question
@@ -279,7 +282,8 @@ class ConsistencyChecker:
     def _check_errors(self, check: Check, path: KeyPath, unknown_inputs: set[str]) -> SpecErrors:
         """Yield faults in the keys of a check whose run exists.
 
-        Inputs in `unknown_inputs` are skipped: `find_problems` has reported them.
+        Inputs in `unknown_inputs`, which no case gives, are skipped: `find_problems` has reported
+        them.
         """
         references, amount_error = _references(check)
         if amount_error:

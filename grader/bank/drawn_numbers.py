@@ -1,5 +1,6 @@
 """Draw a set of numbers from `given`, and fill it into the texts and cases of a question.
 
+The key `given` of a spec is a list of sets with the same names: `{layers: 12, width: 768}`.
 A *placeholder* is `{name}`, `{list[0]}` or arithmetic, `{2 * layers / 1e9:.1f}`, which
 `cases.amounts` reads.  It becomes text.  If it is the whole value of a key in a case, it becomes a
 number, or another value of the set, instead of text.
@@ -86,7 +87,10 @@ class DrawnNumbers:
         return _PLACEHOLDER.sub(lambda match: self._text_of(match, place), text)
 
     def _text_of(self, match: re.Match[str], place: KeyPath | str) -> str:
-        """Return the text for a placeholder."""
+        """Return the text for a placeholder.
+
+        A parameter of an idea, such as {EPS}, and a faulty format stay as they are.
+        """
         if match[1].isupper():
             return match[0]
         value = self._value(match[1], place)
@@ -110,14 +114,17 @@ class DrawnNumbers:
         return "\n".join(filled).encode("utf-8", "surrogateescape")
 
     def _add_error(self, place: KeyPath | str, text: str) -> None:
-        """Store the fault of a placeholder."""
+        """Store the fault of a placeholder, by place: FILE:LINE, or a path of keys in the spec."""
         if isinstance(place, str):
             self.problems.append(one_line(f"{place}:1: {text}"))
         else:
             self.misplaced.append((place, text))
 
     def _value(self, expression: str, place: KeyPath | str) -> Any:  # noqa: ANN401
-        """Return the value of a placeholder: an entry of the set, or the result of arithmetic."""
+        """Return the value of a placeholder: an entry of the set, or the result of arithmetic.
+
+        If it cannot be computed, store the fault and return 0.
+        """
         self._used.update(re.findall(r"[A-Za-z_]\w*", expression))
         if expression in self._drawn:
             return self._drawn[expression]
@@ -132,5 +139,5 @@ class DrawnNumbers:
         return int(value) if value.is_integer() and abs(value) < _MAX_INTEGER else value
 
     def _entry_as_number(self, match: re.Match[str]) -> str:
-        """Return an entry of a list, in parentheses."""
+        """Return the value of `list[0]` in parentheses, because arithmetic has no lists."""
         return f"({self._drawn[match[1]][int(match[2])]!r})"

@@ -85,7 +85,7 @@ def read_cells(data: bytes, path: Path) -> tuple[Document, list[ProgramCell]]:
 
 
 def _key_lines(lines: list[str], marks: list[int]) -> list[str]:
-    """Return the names and keys of a file as lines of YAML, each on the line that it has there."""
+    """Return the names and keys of a file as lines of YAML, each at its line; others are empty."""
     keys = [""] * len(lines)
     for mark in marks:
         keys[mark] = f"{json.dumps(cell_name(lines[mark]))}:"
@@ -98,7 +98,10 @@ def _key_lines(lines: list[str], marks: list[int]) -> list[str]:
 
 
 def _strays(lines: list[str], marks: list[int], keys: list[str]) -> Iterator[tuple[int, str]]:
-    """Yield code above the first name, and comments that are nearly a name or a key."""
+    """Yield code above the first name, and comments that are nearly a name or a key.
+
+    Each is a line number, from 0, and a sentence.
+    """
     first = min(marks, default=len(lines))
     above = "".join(f"{line}\n" for line in lines[:first])
     plain = _NO_CODE.match(above).end()  # type: ignore[union-attr]
@@ -111,7 +114,7 @@ def _strays(lines: list[str], marks: list[int], keys: list[str]) -> Iterator[tup
 
 
 def cell_name(mark: str) -> str:
-    """Return the name in the line above a program."""
+    """Return the name in a line `# %% NAME`, with one blank on both sides of a slash."""
     return " / ".join(re.split(r"\s*/\s*", CELL_MARK.fullmatch(mark)[1]))  # type: ignore[index]
 
 
@@ -173,7 +176,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def _replaced_names(node: ast.stmt) -> frozenset[str]:
-    """Return the names that a statement assigns without reading their old values."""
+    """Return the names that a statement replaces; none if it reads an old value, as `x = x + 1`."""
     names = frozenset(bound_names(node))
     if isinstance(node, _BLOCKS):
         return names
@@ -183,7 +186,7 @@ def _replaced_names(node: ast.stmt) -> frozenset[str]:
 
 
 def names_read(*nodes: ast.AST) -> set[str]:
-    """Return the names that some nodes read."""
+    """Return the names that are read anywhere in these nodes."""
     return {
         name.id
         for node in nodes
@@ -203,7 +206,7 @@ def _line_range(node: ast.stmt) -> tuple[int, int]:
 
 
 def definitions(source: bytes) -> dict[str, list[ast.stmt]]:
-    """Return the statements at the left margin that bind or change each name."""
+    """Return, by name, the statements at the left margin that bind or change it."""
     statements: dict[str, list[ast.stmt]] = {}
     for node in ast.parse(source).body:
         for name in dict.fromkeys(bound_names(node)):
@@ -232,7 +235,7 @@ def bound_names(node: ast.AST) -> Iterator[str]:
 
 
 def comment_changes(starter: bytes, right: bytes, why: str) -> bytes:
-    """Return a right program with one sentence above each run of lines that a starter lacks."""
+    """Return a right program with `# why: SENTENCE` above each change from a starter."""
     old = starter.decode().splitlines()
     new = right.decode().splitlines()
     sentence = f"# why: {' '.join(why.split())}"

@@ -51,7 +51,7 @@ Runs = Mapping[str, tuple[Step, ...]]
 
 
 def read_question(bank: Path, question_id: str, seed: int = 0) -> Question:
-    """Load a question of a bank that has it, with the numbers that a seed draws.
+    """Load a question of a bank that has it, with the `given` numbers that a seed draws.
 
     Raises:
         BankError: it is broken; `problems` lists the faults in the keys of its spec, else the
@@ -123,7 +123,7 @@ def _validate_spec(document: Document, data: Mapping[str, Any]) -> Spec:
 def _question_of(
     programs: _Programs, numbers: DrawnNumbers, runs: Runs, question_id: str
 ) -> Question:
-    """Return a question whose feedback and right answers have the drawn numbers."""
+    """Return the question, with the drawn numbers filled into feedback and right answers."""
     ideas = {}
     for name, idea in programs.ideas.items():
         feedback = numbers.fill_in_text(idea.feedback, programs.place_of_idea(name))
@@ -154,7 +154,7 @@ def _question_of(
 
 
 def todo_places(name: str, data: bytes) -> list[str]:
-    """Return the places of a file that are marked TODO, as `file:line`."""
+    """Return `NAME:LINE` for each word TODO in a file."""
     lines = enumerate(data.splitlines(), 1)
     places = []
     for number, line in lines:
@@ -163,7 +163,7 @@ def todo_places(name: str, data: bytes) -> list[str]:
 
 
 def _digest(spec: bytes, programs: _Programs, starter: bytes) -> str:
-    """Return a hash of the spec and all programs."""
+    """Return a hash of the spec and all programs; `starter` is empty if it varies with the seed."""
     digest = hashlib.sha256()
 
     def add(name: str, content: bytes) -> None:
@@ -190,7 +190,7 @@ def _digest(spec: bytes, programs: _Programs, starter: bytes) -> str:
 
 
 def _row_errors(data: Mapping[str, Any]) -> SpecErrors:
-    """Yield rows of the table of cases that have more cells than there are columns."""
+    """Yield rows of the table of cases with more cells than columns, or without any columns."""
     columns = data.get("columns")
     cases = data.get("cases")
     width = len(columns) if isinstance(columns, list) else 0
@@ -221,7 +221,10 @@ def _parse_runs(spec: Spec) -> tuple[dict[str, tuple[Step, ...]], list[SpecError
 
 
 def _apply_defaults(spec: Spec, runs: Runs) -> None:
-    """Put each default into the cases that lack it and give an input of a run that needs it."""
+    """Add to each case, in place, the defaults that it lacks and needs.
+
+    A case needs the inputs of each run of which it gives an input itself, and their shapes.
+    """
     own_keys: dict[str, set[str]] = {}
     for name in spec.cases:  # before any case is filled
         written = [spec.cases[case] for case in extended_cases(name, spec.cases)]
@@ -245,7 +248,7 @@ def _apply_defaults(spec: Spec, runs: Runs) -> None:
 
 
 def _complete_checks(spec: Spec, runs: Runs) -> None:
-    """Put the default results into the checks, and `display` into those without `show`."""
+    """Set, in place, the default results of the checks, and `display` for those without `show`."""
     for part in spec.parts:
         for i, check in enumerate(part.checks):
             if check.run in runs:
@@ -274,7 +277,7 @@ class _Programs:
     def __init__(self, files: BankFiles, question_id: str, document: Document, spec: Spec) -> None:
         self.faults: list[SpecError] = []
         self.problems: list[str] = []  # in files of several programs
-        self.claim_problems: list[str] = []  # unknown checks that ideas claim
+        self.claim_problems: list[str] = []  # unknown checks in `killed_by` of ideas
         self.todos: list[str] = []  # in the files
         self.files = files
         self.document = document
@@ -306,7 +309,7 @@ class _Programs:
             self.helpers[name] = self._helper(i, name)
 
     def unused_files(self) -> SpecErrors:
-        """Yield files of the drill that the question does not use although they look like it."""
+        """Yield unused files in the question's folder, except tests, Markdown and hidden files."""
         code = self.spec.code
         used = {f"{name}.py" for name in self.spec.helpers}
         used |= {f"{name}.py" for name in (*_PROGRAMS, "ideas") if not getattr(code, name)}
@@ -383,7 +386,10 @@ class _Programs:
         self.problems += document.problems(faults)
 
     def _read_cells(self, name: str, suffix: str) -> tuple[Document, list[idea_cells.ProgramCell]]:
-        """Return the programs in `code.NAME` of the spec, or in a file, if there is one."""
+        """Return the keys and programs in `code.NAME` of the spec, or else in the file NAME.
+
+        Without both, and after a fault, there are no programs.
+        """
         data = b""
         file = f"{name}{suffix}"
         if text := getattr(self.spec.code, name):
@@ -410,7 +416,11 @@ class _Programs:
         return f"{self.path_of('ideas.py')}:{line}"
 
     def _starter_from_idea(self, name: str) -> bytes:
-        """Return the reference with an idea; its repair is the reference."""
+        """Return the starter for `starter: idea NAME`: the reference with this idea.
+
+        Also set `repair`, which is the reference, and `starter_holds` of the spec.  After a fault
+        the starter is empty.
+        """
         path = ("starter",)
         if len(self.spec.parts) > 1:
             text = "expected a starter of its own: the reference answers later parts too"
@@ -449,7 +459,7 @@ class _Programs:
         return self._read(f"{name}.py", instead=key)
 
     def _helper(self, number: int, name: str) -> bytes:
-        """Return a module that programs may import, unless it has the name of another one."""
+        """Return the source of a module that programs may import; empty after a fault."""
         path: KeyPath = ("helpers", number)
         if name in {*sys.stdlib_module_names, *_PROGRAMS, *self.spec.uses, "submission"}:
             self._add_fault(path, f"expected a name that no other module has, found {name}")
@@ -457,7 +467,13 @@ class _Programs:
         return self._read(f"{name}.py", path)
 
     def _read(self, file: str, key_path: KeyPath = (), instead: str = "") -> bytes:
-        """Return the bytes of a file; `instead` is the key that may hold the code."""
+        """Return the bytes of a file; empty after a fault.
+
+        Args:
+            file: name in the question's folder.
+            key_path: path of the key that a fault is reported at.
+            instead: key of the spec that may hold the code instead, such as `code.driver`.
+        """
         path = self.path_of(file)
         try:
             data = self.files.read_file(f"{self._folder}/{file}")

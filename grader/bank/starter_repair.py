@@ -66,7 +66,7 @@ def repaired_starter(question: Question, parts: int | None = None) -> bytes:
 
 
 def repair_errors(question: Question) -> Iterator[str]:
-    """Yield changes without a sentence, sentences without a change, and unknown parts."""
+    """Yield errors: a change without a sentence, a sentence without a change, an unknown part."""
     parts = len(question.spec.parts)
     for change in repair_changes(question):
         line = _first_text(*change.after, *change.before)
@@ -121,7 +121,8 @@ def _answer_changes(explained_lines: Iterable[ExplainedLine]) -> Iterator[Repair
 
 # -- changes of code ------------------------------------------------------------------------------
 
-# Reasons are compared as entries between lines: a run then begins where its author says it does.
+# A line, or the sentences above the next line.  Sentences are compared like lines, because a run
+# should begin at the sentence that its author has put there.
 _Entry = str | Reasons
 
 
@@ -196,9 +197,10 @@ def _divided(
 
 
 def _piece_ends(before: Sequence[str], pieces: Sequence[Sequence[str]]) -> list[int]:
-    """Return the end of the lines that each piece replaces.
+    """Return the end (exclusive) of the lines that each piece replaces.
 
-    A piece replaces the lines most like it.  An empty piece deletes at least one line, if it can.
+    A piece is the part of the new lines that one sentence explains.  It replaces the lines most
+    like it.  An empty piece deletes at least one line, if it can.
     """
     likeness = [[_likeness(line, piece) for piece in pieces] for line in before]
     # Maps each possible end of the pieces so far to the best score and the ends of these pieces.

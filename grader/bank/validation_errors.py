@@ -47,10 +47,10 @@ _PERCENT = re.compile(r"([1-9]\d?(?:\.\d+)?|0?\.\d+(?= *%)) *(%?)")
 def validation_errors(
     error: ValidationError, data: Mapping[str, Any], model: type[BaseModel]
 ) -> list[SpecError]:
-    """Return the faults in data of a model, or of a spec as `normalize_spec` returns it.
+    """Return errors of pydantic as faults, each with its path in the data.
 
-    Two kinds of errors are left out: another branch of a union did not match, and a key is missing
-    because it is misspelled.
+    The data of a spec comes from `normalize_spec`.  Two kinds of errors are left out: another
+    branch of a union did not match, and a key is missing because it is misspelled.
     """
     by_path: dict[KeyPath, list[ErrorDetails]] = {}
     # Further errors are left out, because the work grows with the square of their number.
@@ -117,7 +117,7 @@ def _known_keys(model: type[BaseModel], loc: tuple[str | int, ...]) -> list[str]
 
 
 def _fields(model: type[BaseModel]) -> Iterator[tuple[str, Any]]:
-    """Yield the keys of a mapping as they are written, with their fields."""
+    """Yield the keys of a model as YAML has them, with their fields in pydantic."""
     for name, info in model.model_fields.items():
         yield info.alias or name, info
 

@@ -1,4 +1,7 @@
-"""Read a YAML file as plain data with the position of every key and value, or only its head."""
+"""Read a YAML file as plain data with the position of every key and value, or only its head.
+
+The *head* of a spec is its beginning, with the keys that a list of questions shows.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ Place = tuple[int, int]  # line and column, from 1
 
 
 class Position(NamedTuple):
-    """Position of a key, or of a value without one, and the first line of its text."""
+    """Position of a key or of an entry of a list, and the first line of its text."""
 
     place: Place
     first_line: int  # of a block: the line below its mark
@@ -78,12 +81,18 @@ class Document:
     positions: Positions
 
     def to_bank_error(self, faults: Iterable[SpecError], whole: str) -> BankError:
-        """Return the error of the first fault in the file; all are listed."""
+        """Return an error: the topmost fault is its message, `problems` has all of them.
+
+        A fault without a key is one of the `whole`, such as "the question".
+        """
         problems = self.problems(faults, whole)
         return BankError(problems[0], problems=problems)
 
     def problems(self, faults: Iterable[SpecError], whole: str = "the question") -> list[str]:
-        """Return a line on each fault, with its place, from top to bottom."""
+        """Return each of the first faults as `FILE:LINE:COLUMN: KEY: TEXT`, sorted by place.
+
+        `whole` stands in for the key of a fault that has none.
+        """
         placed = []
         for path, text in islice(faults, MAX_YAML_PROBLEMS):
             nearest = self.nearest_path(path)
@@ -146,7 +155,7 @@ def _root_in_words(root: yaml.Node | None) -> str:
 
 
 def read_head(data: bytes) -> dict[str, Any]:
-    """Return the keys of a spec from its beginning until all keys for a list of questions are read.
+    """Return the first keys of a spec, until all that a list of questions shows are read.
 
     Values are texts, lists and mappings.  Reading stops after `MAX_HEAD_EVENTS`.  If the
     data is not YAML, no key is returned.
@@ -168,7 +177,7 @@ def read_head(data: bytes) -> dict[str, Any]:
 
 
 def _is_complete(head: dict[str, Any]) -> bool:
-    """Return True if a head has every key of a list.  Each part has its own minutes."""
+    """Return True if a head has every key that a list needs; `parts` contain the minutes, too."""
     return head.keys() >= REQUIRED_HEAD and ("minutes" in head or "parts" in head)
 
 
