@@ -44,7 +44,7 @@ def _parse(formula: str) -> ast.expr:
 
 
 def evaluate_formula(formula: str, values: Values) -> int:
-    """Evaluate a formula with these values of its names."""
+    """Evaluate a formula; `values` has an integer for each name in it."""
     return _evaluate(_parse(formula), values)
 
 
@@ -62,7 +62,7 @@ def _evaluate(node: ast.expr, values: Values) -> int:
 
 
 def to_javascript(formula: str) -> str:
-    """Return the formula as a JavaScript function over BigInt, with the names as fields of `s`."""
+    """Return a formula in JavaScript, over BigInt: `s => 2n * s.width` for `2 * width`."""
     with_fields = re.sub(r"\b[a-z]\w*\b(?!\()", r"s.\g<0>", formula)
     with_bigints = re.sub(r"(?<!\w)\d+\b", r"\g<0>n", with_fields)
     return "s => " + with_bigints.replace("//", "/")
@@ -90,14 +90,18 @@ _UNIT_PREFIXES = ("", "K", "M", "G", "T", "P", "E")
 
 
 class CostCell(NamedTuple):
-    """A number, one formula divided by the formula `over`; or a shape, several formulas."""
+    """A cell of a table: a number, or a shape with a formula for each size.
+
+    A number is its only formula divided by the formula `over`.  A number of bytes or FLOPs has a
+    prefix, such as GiB, and `over` is ignored.
+    """
 
     unit: str
     formulas: tuple[str, ...]
     over: str = "1"
 
     def text(self, values: Values) -> str:
-        """Format the cell as `text` of costs.js does."""
+        """Format the cell as `text` of costs.js does; no bytes and no FLOPs are `-`."""
         numbers = [evaluate_formula(formula, values) for formula in self.formulas]
         if self.unit == "shape":
             return f"({', '.join(map(str, numbers))})"
@@ -112,7 +116,7 @@ class CostCell(NamedTuple):
 
 
 def _scaled_unit(number: int, unit: str) -> tuple[str, int]:
-    """Return the unit with the prefix that suits the number, and the divisor."""
+    """Return the unit with the prefix that suits the number, and its divisor: ("KB", 1000)."""
     base = _UNIT_BASES[unit]
     power = 0
     while number >= base ** (power + 1) and power + 1 < len(_UNIT_PREFIXES):
@@ -123,7 +127,10 @@ def _scaled_unit(number: int, unit: str) -> tuple[str, int]:
 
 
 def _format_quotient(number: int, divisor: int) -> str:
-    """Format a quotient exactly, or below 1,000 with two decimals; a half is rounded up."""
+    """Format a quotient: without decimals from 1,000 on or for divisor 1, else with two.
+
+    A half is rounded up.
+    """
     if divisor == 1:
         return f"{number:,}"
     hundredths = (200 * number + divisor) // (2 * divisor)
@@ -133,7 +140,10 @@ def _format_quotient(number: int, divisor: int) -> str:
 
 
 class CostRow(NamedTuple):
-    """A row of a table, hidden if `condition` is 0.  The length of its bar is in thousandths."""
+    """A row of a table, hidden if the formula `condition` is 0.
+
+    `bar` is a formula for the length of the row's bar, in thousandths of the whole.
+    """
 
     cells: tuple[str | CostCell, ...]
     condition: str
@@ -143,7 +153,7 @@ class CostRow(NamedTuple):
 class CostTable(NamedTuple):
     """Rows below a head, in one of the views of a model."""
 
-    view: str
+    view: str  # memory, work, activations, parameters or serving; "" is the summary
     title: str
     head: tuple[str, ...]
     rows: Sequence[CostRow]
@@ -163,7 +173,10 @@ class CostModel(NamedTuple):
     tables: Sequence[CostTable]
 
     def resolve_settings(self, requested: Settings) -> tuple[Settings, list[str]]:
-        """Replace invalid settings; return all settings and a sentence on each replacement."""
+        """Replace invalid numbers; return all settings and a sentence on each replacement.
+
+        `requested` has a value for every setting.
+        """
         numbers = {name: value for name, value in requested.items() if isinstance(value, int)}
         notes = {}
 

@@ -35,13 +35,13 @@ SETTINGS = (
 
 
 def preset_settings(**sizes: int | str) -> dict[str, int | str]:
-    """Return settings of a model with the usual ones of training on one GPU."""
+    """Return these settings of a model, and for others Adam, mixed precision, batch 1, one GPU."""
     usual: dict[str, int | str] = {"batch": 1, "precision": "mixed", "optimizer": "adam"}
     return {**usual, "zero": "0", "gpus": 1, **sizes}
 
 
 class TensorFormula(NamedTuple):
-    """Tensors of one shape.  Activations are kept for backward if `kept_if` is 1, not 0."""
+    """Tensors of one shape, in formulas.  They are kept for backward if `kept_if` is 1, not 0."""
 
     name: str
     shape: str  # sizes, such as "batch, seq, width"
@@ -82,12 +82,12 @@ class MatmulFormula(NamedTuple):
 
 
 def kept_bytes_formula(tensors: Iterable[TensorFormula]) -> str:
-    """Return the formula of the bytes of activations that are kept for backward."""
+    """Return the formula for the bytes of the activations that are kept for backward."""
     return " + ".join(tensor.nbytes(f"({tensor.times}) * ({tensor.kept_if})") for tensor in tensors)
 
 
 def loss_activations(logits: str) -> tuple[TensorFormula, ...]:
-    """Return the activations from the logits to the loss, for logits of this shape."""
+    """Return the activations from logits of a shape, such as "batch, outputs", to the loss."""
     return (
         TensorFormula("logits", logits),
         TensorFormula("logits in fp32", logits, "cast", width="4"),
@@ -98,7 +98,11 @@ def loss_activations(logits: str) -> tuple[TensorFormula, ...]:
 def cost_formulas(
     parameters: Iterable[TensorFormula], products: Iterable[MatmulFormula]
 ) -> dict[str, str]:
-    """Return formulas of the state of a GPU, in bytes, and of the forward pass."""
+    """Return formulas, by name, for the state of a GPU and for the forward pass.
+
+    The state is in bytes: weights, gradients, moments of the optimizer, fp32 copy of the weights.
+    The forward pass has FLOPs (`forward`) and the bytes that its products read and write (`moved`).
+    """
     sharded = "(params - stage_{} * (params - share))"  # from this stage of ZeRO on
     return {
         "params": " + ".join(f"{tensor.elements} * {tensor.times}" for tensor in parameters),
@@ -183,7 +187,10 @@ def cost_tables(
     activations: Mapping[str, Iterable[TensorFormula]],
     *more: CostTable,
 ) -> Iterator[CostTable]:
-    """Yield tables of sums, products, activations by part of the model, and parameters."""
+    """Yield all tables of a model, also those in `more`.
+
+    They show sums, products of matrices, activations by part of the model, and parameters.
+    """
     yield from (*_SUMS, *more)
     yield CostTable(
         view="work",

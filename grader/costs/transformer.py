@@ -2,7 +2,7 @@
 
 The decoder is pre-norm: RMSNorm, attention, RMSNorm, MLP; the results of attention and MLP are
 added to the stream.  Queries, keys and values are projected without biases, queries and keys are
-rotated by their positions, several query heads may share a key-value head.  The MLP is gated,
+rotated by their positions.  Several query heads may share a key-value head.  The MLP is gated,
 silu(gate) * up, or plain, gelu(up).  A last RMSNorm and a projection to the vocabulary give logits,
 and the loss is their cross-entropy in fp32.  Dropout is left out.
 
