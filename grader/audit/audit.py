@@ -60,7 +60,7 @@ from grader.model.number_format import format_count
 from grader.model.question import Question
 
 MAX_LISTED_TODOS = 5
-MAX_LISTED_LINE_CHARS = 80  # of a line of a log in a message
+MAX_LISTED_LINE_CHARS = 80  # of a line of a log, in a problem
 # A candidate should be able to read part 1 in a minute.
 MAX_PROMPT_WORDS = 90
 MAX_FIRST_CLAUSES = 6
@@ -68,7 +68,7 @@ MAX_FIRST_CLAUSES = 6
 WIDE_TOLERANCE = 0.05  # relative: GB for GiB is 6.9 % off, and must be wrong
 # A budget should be this many times what right solutions take, unless a wrong idea takes less.
 BUDGET_FACTOR = 1.5
-MIN_NAMED_SHARE = 0.9  # of the ideas that are planted in accepted solutions
+MIN_NAMED_SHARE = 0.9  # of the ideas planted in accepted solutions; below it there is a remark
 
 # Tolerances of numbers in a log: machines round in different ways.
 LOG_TOLERANCE = 0.02
@@ -84,7 +84,7 @@ class AuditPlan:
 
     seeds: Sequence[int] = range(3)
     mutants: bool = False  # try mutants if the audit finds no problem
-    at_most: int | None = None  # mutants of a question (default: all)
+    at_most: int | None = None  # number of mutants tried of each question (default: all)
     strict: bool = False  # a remark fails the audit, too
     ignores_proofs: bool = False  # prove all questions, also those with a current proof
     trusts_proofs: bool = False  # believe the proofs in any bank, because they are the user's own
@@ -347,7 +347,7 @@ def _doubts_of_reference(
 ) -> list[str]:
     """Return a sentence if at least two other right solutions exist and none of them passes.
 
-    Then the reference is probably wrong.
+    They are the accepted solutions and the repaired starter.  The reference is probably wrong then.
     """
     names = [f"accepted {result.name}" for result in accepted]
     if question.repair and not question.spec.starter:

@@ -2,8 +2,8 @@
 
 A *driver* is code of the question that calls the submission, in the same process.  So a submission
 can bypass the driver and return results that were recorded in an earlier grade.  The audit plays
-such a submission: it takes a wrong program, and corrects each result that the reference gives on
-another seed, too.  Then every check runs again.  A program gives one answer to a run on a case, and
+such a submission: it takes a wrong program, and corrects each result that is equal on another seed.
+Then every check runs again.  A program gives one answer to a run on a case, and
 all checks see this answer.
 """
 
@@ -116,7 +116,8 @@ def _passes_with_known_values(
 ) -> bool:
     """Return True if a wrong program passes these checks once it returns known results.
 
-    Return False if it passes them with its own results: then it is not wrong.
+    Known results are those of the reference on another seed.  Return False if the program passes
+    with its own results: then it is not wrong.
     """
     wrong_program = _failing_program(session, seed, part, checks)
     results = (result_of_check(wrong_program, check) for check in checks)

@@ -95,7 +95,7 @@ class AuditedProgram:
         return len(self.passing_seeds) == len(self.seed_results)
 
     def row(self, checks: Sequence[str]) -> AuditRow:
-        """Return its row of the matrix."""
+        """Return the row of the program in the matrix: a cell for each check."""
         cells = {check: self._cell(check) for check in checks}
         passing_seeds = {
             check: tuple(
@@ -183,7 +183,7 @@ def results_as_graded(
 
 
 def budget_shares(evaluation: Evaluation, results: Mapping[str, CheckResult]) -> dict[str, float]:
-    """Return the share of each measured budget that a program takes in its worst case."""
+    """Return the share of its budget that a program takes in its worst case, by measured check."""
     shares_by_check = {}
     for check in evaluation.question.spec.checks:
         kind = kind_of(check)
@@ -332,7 +332,10 @@ class Matrix:
         return problems
 
     def _reference_problems(self) -> Iterator[SeedProblem]:
-        """Yield the checks that the reference does not pass."""
+        """Yield a problem for each required check that the reference does not pass.
+
+        A check that a grade would skip is left out if another one fails: one fault fails several.
+        """
         for seed_result in self.reference.seed_results:
             failing = seed_result.failing_results
             not_skipped = [
@@ -340,7 +343,7 @@ class Matrix:
                 for result in failing
                 if seed_result.graded_results[result.id].verdict is not Verdict.SKIPPED
             ]
-            for result in not_skipped or failing:  # one fault may make several checks fail
+            for result in not_skipped or failing:
                 sentence = failure_message(result, self.reference.file)
                 yield seed_result.seed, f"{result.id} stops the reference", f": {sentence}"
 
@@ -581,7 +584,7 @@ def same_code(statements: Iterable[ast.stmt], others: Iterable[ast.stmt]) -> boo
 
 
 def _why_not_killed(seed_result: SeedResult, killer: str) -> tuple[str, str]:
-    """Return why a check does not kill a program that claims it, and what to do about it."""
+    """Return why a check does not kill a program although the spec says so, and a fix or ""."""
     graded = seed_result.graded_results
     root = graded[killer]
     while root.blocked_by is not None:
@@ -607,12 +610,12 @@ def _why_not_killed(seed_result: SeedResult, killer: str) -> tuple[str, str]:
 def _shares_of_budget(
     programs: Mapping[str, Mapping[str, float]], check: str
 ) -> list[tuple[float, str]]:
-    """Return the shares that programs take of the budget of a check, with their names."""
+    """Return the share of a check's budget and the name of each program that has such a share."""
     return [(shares[check], name) for name, shares in programs.items() if check in shares]
 
 
 def _place_of(raised: ExceptionRecord, program: AuditedProgram) -> str:
-    """Return the function and the line in which a program raises; empty if unknown."""
+    """Return where a program raises, such as ` in forward, FILE:12,`; empty if unknown."""
     if not raised.frames:
         return ""
     frame = raised.frames[-1]
@@ -626,7 +629,7 @@ def _place_of(raised: ExceptionRecord, program: AuditedProgram) -> str:
 
 
 def problem_sentences(problems: Iterable[SeedProblem], seeds: int) -> list[str]:
-    """Return one sentence per problem, with the seeds that show it."""
+    """Return one sentence for problems that differ only in their seed, with all these seeds."""
     grouped: dict[str, tuple[str, list[int]]] = {}
     for seed, before, after in problems:
         _, showing = grouped.setdefault(before, (after, []))

@@ -1,12 +1,12 @@
 """Try mutants of a question's reference: which wrong answers would the question accept?
 
 A *mutant* is the reference with one small change.  Every mutant goes through the checks on every
-seed, until one check kills it.  The checks that are
-likeliest to kill it come first.  A mutant that is killed on only some seeds is *flaky*: then luck
-decides the grade.  A mutant that passes on every seed is compared with the reference on many more
-inputs.  If it never differs, it is *equivalent* and does not count.  Otherwise it *survives*: it is
-a wrong answer that a candidate could submit and pass.  The spec may explain a survivor.  The
-explanation is *stale*, which is a fault, if a check kills the mutant or if it no longer exists.
+seed, until one check kills it.  The checks that are likeliest to kill it come first.  A mutant that
+is killed on only some seeds is *flaky*: then luck decides the grade.  A mutant that passes on every
+seed is compared with the reference on many more inputs.  If it never differs, it is *equivalent*
+and does not count.  Otherwise it *survives*: it is a wrong answer that a candidate could submit and
+pass.  The spec may explain a survivor.  The explanation is *stale*, which is a fault, if a check
+kills the mutant or if it no longer exists.
 
 The search makes its inputs from the question's cases: drawn from other seeds, in other sizes,
 dtypes and layouts, and with other numbers that the cases have for each name.  It leaves out inputs
@@ -62,7 +62,7 @@ PATIENCE_FACTORS = (1, 3)  # a mutant gets a second try: the machine may be busy
 SEARCH_TIME_FACTOR = 8  # other inputs may take this much longer; a slower call counts as hanging
 
 MAX_COUNTED_AXES = 3  # integers up to here mostly count axes, and every mutant moves them anyway
-MIN_NUMBER_WITH_NEIGHBORS = 100  # code may use the neighbors or the root of larger integers
+MIN_NUMBER_WITH_NEIGHBORS = 100  # from here on, code may use n - 1, n + 1 or the root of n
 
 SEARCH_SEEDS = range(7001, 7009)  # no audit uses these
 MAX_SEARCHED_ENTRIES = 20_000  # with more entries a right but slow program would seem to hang
@@ -252,7 +252,10 @@ class _MutantTrier:
                 raise BankProgramError(f"the reference does not pass {kill.id}: audit it first")
 
     def trial(self, mutant: Mutant) -> MutantTrial:
-        """Try a mutant on every seed; search for a counterexample if no check kills it."""
+        """Try a mutant on every seed; search for a counterexample if no check kills it.
+
+        The trial ends early if a check is certain to kill the mutant on all seeds.
+        """
         killer = ""  # the first one
         first_seed: int | None = None
         passing_seeds: list[int] = []

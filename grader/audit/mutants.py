@@ -62,7 +62,7 @@ _SENTINELS = {"inf": 1e4, "-inf": -1e4, "nan": 0.0}  # numbers that people write
 _PRECISIONS = {"float64": "float32", "double": "float32", "float32": "float64"}
 _ROOTS = {"sqrt", "rsqrt"}
 _UNCHANGED_FIELDS = {"annotation", "returns", "decorator_list"}
-MOVED_BOUND_RULE = "another bound"  # rule of a mutant with another number in a comparison
+MOVED_BOUND_RULE = "another bound"  # `<=` for `<`, or another number in a comparison
 MODULE_SCOPE = "module"  # the scope of statements outside functions
 _UNCHANGED_STATEMENTS = (ast.Raise, ast.Import, ast.ImportFrom, ast.ClassDef, ast.Match)
 

@@ -84,7 +84,7 @@ class ProofState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProofStatus:
-    """State of a question's proof, and a clause that explains it."""
+    """State of a question's proof, and a clause on it: `proved with 1 remark`."""
 
     state: ProofState
     text: str
@@ -120,7 +120,7 @@ def make_proof(question: Question, report: AuditReport, mutants: MutationReport)
 
 
 def proof_status(question: Question, plan: AuditPlan) -> ProofStatus:
-    """Read the proof of a question, and compare it with the question, the program and a plan."""
+    """Return whether the stored proof of a question holds for a plan, or what has changed first."""
     proof = _read_proof(proof_path(question))
     if isinstance(proof, str):
         return ProofStatus(ProofState.NONE, proof)
@@ -149,7 +149,7 @@ def proof_status(question: Question, plan: AuditPlan) -> ProofStatus:
 
 @cache
 def grader_digest() -> str:
-    """Return the digest of the code that decides verdicts, without comments and docstrings."""
+    """Return the digest of the code in VERDICT_ROOMS, without comments and docstrings."""
     package = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for path in sorted(path for room in VERDICT_ROOMS for path in (package / room).rglob("*.py")):

@@ -6,8 +6,8 @@ construction: `float64` and `longdouble` compute with more digits, and cast the 
 
 Any other kind is a trivial answer, such as `zeros`: it has the types, shapes and dtypes of the
 original's result, but other content.  Opaque results (a ctx), which only another function reads,
-stay unchanged.  If the original raises, the answer is a number.  The kind `first-call` is the
-exception: it repeats the first result, and raises if the original does.
+stay unchanged.  If the original raises, it counts as if it had returned 0.0.  The kind `first-call`
+is the exception: it repeats the first result, and raises if the original does.
 """
 
 from __future__ import annotations

@@ -110,7 +110,10 @@ def uncombined_features(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _missing_pairs(cases: Sequence[FeaturedCase]) -> dict[Pair, float]:
-    """Return the weights of the pairs of features that could occur together and do not."""
+    """Return the weight of each pair of features that no case has, although one could.
+
+    Pairs below MIN_PAIR_WEIGHT are left out.
+    """
     cases_with: dict[Feature, frozenset[int]] = {}
     for number, case in enumerate(cases):
         for feature in case.features:
@@ -203,7 +206,7 @@ class _CaseMaker:
         return may_be_nan or not any(_has_nan(value) for value in results)
 
     def _as_yaml(self, base: CaseRecipe, case: CaseRecipe, added: Feature, pair: Pair) -> str:
-        """Return a case as an extension of its base, named after both inputs."""
+        """Return YAML of a case: `INPUT-and-INPUT: {extends: BASE, ...}` with the changed lines."""
         name = "-and-".join(dict.fromkeys(feature.name for feature in pair))
         base_lines = format_inputs(base, [])
         lines = format_inputs(case, [added.name])
@@ -296,7 +299,7 @@ def _number_features(
 
 
 def _array_features(array: Array) -> PossibleFeatures:
-    """Yield the unusual features of an array."""
+    """Yield the unusual features of an array, such as an axis of size 1."""
     for axis, size in enumerate(array.shape):
         yield size <= 1, f"size of axis {axis}", f"of size {size} along axis {axis}"
     if not array.size:
@@ -313,7 +316,7 @@ def _array_features(array: Array) -> PossibleFeatures:
 
 
 def _float_features(array: Array) -> PossibleFeatures:
-    """Yield the unusual features of an array of floats that is not empty."""
+    """Yield the unusual features of an array of floats that is not empty, such as NaN or a zero."""
     yield np.isnan(array).any(), "special", "with NaN"
     yield np.isinf(array).any(), "special", "with infinite entries"
     magnitudes = np.abs(array[np.isfinite(array)])

@@ -149,7 +149,7 @@ def stated_limits(question: Question, name: str) -> dict[float, bool]:
 
 
 def _case_with_value(question: Question, origin: str, key: str, value: str) -> str:
-    """Return YAML of a case in which an input has another value."""
+    """Return YAML of a case like `origin` with another value for one key, an input or dtype."""
     return suggested_case(question, f"other-{key}", origin, f"{key}: {value}")
 
 
@@ -172,7 +172,7 @@ def _array_sentence(name: str, arrays: Sequence[Array]) -> str:
 
 
 def _common_values(arrays: Sequence[Array]) -> Iterator[str]:
-    """Yield properties that the entries of all arrays have."""
+    """Yield properties that the entries of all arrays have, such as `never negative`."""
     if not all(array.dtype.kind == "f" for array in arrays):
         return
     if all(array.ndim and np.allclose(array.sum(axis=-1), 1) for array in arrays):
@@ -232,7 +232,7 @@ def _default_sentences(question: Question) -> Iterator[str]:
 
 
 def _is_given(name: str, names: Sequence[str], step: Step) -> bool:
-    """Return True if a call has an argument for this parameter."""
+    """Return True if a step passes an argument for a parameter; `names` has all, in order."""
     positional = sum(argument.keyword is None for argument in step.arguments)
     keywords = {argument.keyword for argument in step.arguments}
     return name in names[:positional] or name in keywords

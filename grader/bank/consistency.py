@@ -28,7 +28,7 @@ _NUMBER = re.compile(r"[-+]?(inf|infinity|nan|[0-9.]+(e[-+]?[0-9]+)?)", re.IGNOR
 
 
 def check_defaults(spec: Spec) -> SpecErrors:
-    """Yield defaults that are faulty by themselves: no input, or a wrong dtype."""
+    """Yield defaults that are faulty by themselves: a wrong dtype, a wrong input, or neither."""
     for name, default in spec.defaults.items():
         path: KeyPath = ("defaults", name)
         if name == "dtype":
@@ -153,7 +153,10 @@ class ConsistencyChecker:
                     yield from _unknown_word(path, "an input of a run", word, self._read)
 
     def _unknown_names(self) -> Iterator[tuple[tuple[str, str], SpecError]]:
-        """Yield names in steps that no case gives and no earlier step assigns, by run and name."""
+        """Yield names in steps that no case gives and no earlier step assigns.
+
+        Each comes as its run and name, and the error.
+        """
         inputs = dict.fromkeys(name for case in self._cases.values() for name in case.inputs)
         for run, steps in self._runs.items():
             for name, step in run_inputs(steps).items():
@@ -185,7 +188,7 @@ class ConsistencyChecker:
                     yield ("cases", case, name), text
 
     def _point_errors(self) -> SpecErrors:
-        """Yield a sum of the parts' points that is not 100."""
+        """Yield an error if the points of the parts do not add up to 100."""
         points = [part.points for part in self._spec.parts]
         if sum(points) != 100:
             text = f"{' + '.join(map(str, points))} = {sum(points)}"
@@ -235,7 +238,7 @@ class ConsistencyChecker:
     # -- parts ------------------------------------------------------------------------------------
 
     def _part_errors(self, part: Part, p: int) -> SpecErrors:
-        """Yield a missing interface, a repeated id, and faults of points and follow-ups."""
+        """Yield faults of a part, such as no interface, a repeated id, or no check that decides."""
         spec = self._spec
         path: KeyPath = ("parts", p)
         if p == 0 and not part.interface and not form_of(spec).is_text:
@@ -332,7 +335,7 @@ class ConsistencyChecker:
         unknown_inputs: set[str],
         references: list[NameReference],
     ) -> SpecErrors:
-        """Yield unknown cases of a check, and inputs that its cases lack."""
+        """Yield faults in the cases of a check, such as an unknown case or one without an input."""
         steps = self._runs[check.run]
         needed = run_inputs(steps)
         names = cases_of_check(check, steps, self._cases)
@@ -372,7 +375,7 @@ def _clause_errors(check: Check, path: KeyPath, clauses: int) -> SpecErrors:
 
 
 def _shared_point_errors(part: Part, path: KeyPath) -> SpecErrors:
-    """Yield faults in the points of a part's checks."""
+    """Yield faults in the points of a part's checks: a stretch has some, or the sum is wrong."""
     shares: dict[int, int] = {}
     for i, check in enumerate(part.checks):
         if check.points is None:

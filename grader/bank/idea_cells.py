@@ -131,7 +131,8 @@ def join_paragraph_lines(docstring: str) -> str:
 def layer_over(reference: bytes, idea: bytes) -> bytes:
     """Return a reference in which the definitions of an idea replace the reference's.
 
-    Imports of the idea follow the other imports; definitions with new names follow at the end.
+    Imports of the idea follow the other imports; definitions with new names follow at the end.  A
+    statement that reads the old value, such as `x = x + 1`, follows the old definition.
 
     Raises:
         SyntaxError: one of them is not Python.
@@ -176,7 +177,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def _replaced_names(node: ast.stmt) -> frozenset[str]:
-    """Return the names that a statement replaces; none if it reads an old value, as `x = x + 1`."""
+    """Return the names that a definition or an assignment replaces; none for `x = x + 1`."""
     names = frozenset(bound_names(node))
     if isinstance(node, _BLOCKS):
         return names

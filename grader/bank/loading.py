@@ -223,7 +223,8 @@ def _parse_runs(spec: Spec) -> tuple[dict[str, tuple[Step, ...]], list[SpecError
 def _apply_defaults(spec: Spec, runs: Runs) -> None:
     """Add to each case, in place, the defaults that it lacks and needs.
 
-    A case needs the inputs of each run of which it gives an input itself, and their shapes.
+    A case that gives an input of a run itself needs the other inputs of this run, and the inputs
+    whose shape they take.
     """
     own_keys: dict[str, set[str]] = {}
     for name in spec.cases:  # before any case is filled
@@ -276,9 +277,9 @@ class _Programs:
 
     def __init__(self, files: BankFiles, question_id: str, document: Document, spec: Spec) -> None:
         self.faults: list[SpecError] = []
-        self.problems: list[str] = []  # in files of several programs
+        self.problems: list[str] = []  # faults in files of several programs
         self.claim_problems: list[str] = []  # unknown checks in `killed_by` of ideas
-        self.todos: list[str] = []  # in the files
+        self.todos: list[str] = []  # places of the word TODO in the files
         self.files = files
         self.document = document
         self.spec = spec
@@ -372,7 +373,7 @@ class _Programs:
             yield (names[0], "killed_by"), text
 
     def _read_accepted(self) -> None:
-        """Read the right solutions in other styles."""
+        """Read the accepted solutions, which are right programs in other styles."""
         document, cells = self._read_cells("accepted", self.suffix)
         parts = len(self.spec.parts)
         keys = {cell.name: cell.keys for cell in cells}
@@ -403,7 +404,7 @@ class _Programs:
             return self.document, []
 
     def path_of(self, file: str) -> Path:
-        """Return the file that has a program: the spec, or a file of the drill."""
+        """Return the file that has a program: the spec, or a file in the question's folder."""
         is_inline = getattr(self.spec.code, Path(file).stem, "")
         if is_inline:
             return self.document.path

@@ -80,7 +80,7 @@ def validation_errors(
 def _without_shallow_branches(
     by_path: Mapping[KeyPath, list[ErrorDetails]],
 ) -> dict[KeyPath, list[ErrorDetails]]:
-    """Leave out the errors of a union member if another member was read deeper."""
+    """Leave out each error with another below its path: it is of a union member not meant."""
     return {
         path: details
         for path, details in by_path.items()

@@ -65,8 +65,8 @@ class Position(NamedTuple):
     """Position of a key or of an entry of a list, and the first line of its text."""
 
     place: Place
-    first_line: int  # of a block: the line below its mark
-    style: str  # of a block scalar: | or >
+    first_line: int  # for a text below | or >: the next line
+    style: str  # | or > for a text below such a mark, else ""
 
 
 Positions = dict[KeyPath, Position]
@@ -232,7 +232,7 @@ def shorten(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a sentence about a file, shortened, with all that it quotes made printable."""
+    """Cut a sentence to MAX_SENTENCE letters; write those that are not printable as codes."""
     if len(text) > MAX_SENTENCE:
         text = f"{text[:MAX_SENTENCE]}..."
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -51,7 +51,7 @@ class TensorFormula(NamedTuple):
 
     @property
     def elements(self) -> str:
-        """Formula of the elements of one tensor."""
+        """Formula for the number of elements of one tensor."""
         return self.shape.replace(", ", " * ")
 
     def nbytes(self, count: str) -> str:
