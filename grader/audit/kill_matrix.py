@@ -381,7 +381,10 @@ class Matrix:
     def _wrong_claims(
         self, program: AuditedProgram, seed_result: SeedResult, idea_part: int
     ) -> Iterator[SeedProblem]:
-        """Yield a problem for each claimed kill that a grade on this seed does not show."""
+        """Yield a problem for each check of `killed_by` that does not stop a program on one seed.
+
+        In parts up to `idea_part`, the check must fail in a grade, which skips some checks.
+        """
         for killer in program.killers:
             # Nobody with the idea reaches a later part: a grade would skip the checks there.
             is_later = self.question.spec.part_of(killer) > idea_part
@@ -629,7 +632,10 @@ def _place_of(raised: ExceptionRecord, program: AuditedProgram) -> str:
 
 
 def problem_sentences(problems: Iterable[SeedProblem], seeds: int) -> list[str]:
-    """Return one sentence for problems that differ only in their seed, with all these seeds."""
+    """Return one sentence for problems that differ only in their seed, with all these seeds.
+
+    `seeds` is the number of seeds that were tried.
+    """
     grouped: dict[str, tuple[str, list[int]]] = {}
     for seed, before, after in problems:
         _, showing = grouped.setdefault(before, (after, []))

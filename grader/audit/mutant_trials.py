@@ -193,7 +193,10 @@ def _stale_explanations(
     *,
     is_complete: bool,
 ) -> Iterator[str]:
-    """Yield a sentence on each explanation of a mutant that is killed or does not exist."""
+    """Yield a sentence on each explanation whose mutant does not exist or is killed.
+
+    That it is killed is only said if all mutants were tried (`is_complete`).
+    """
     fates: dict[tuple[str, str, str], set[MutantFate]] = {}
     for trial in trials:
         fates.setdefault(trial.mutant.key, set()).add(trial.fate)

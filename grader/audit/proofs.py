@@ -180,7 +180,7 @@ def proof_versions(question: Question) -> dict[str, str]:
 
 
 def _mutation_text(trial: MutantTrial) -> str:
-    """Return a mutant as text, such as `forward: x > 0 -> x >= 0`; line numbers would change."""
+    """Return a mutant as text, without its line: `forward: return a + b -> return a - b`."""
     scope, was, becomes = trial.mutant.key
     return f"{scope}: {was} -> {becomes}"
 

@@ -244,7 +244,7 @@ def features_of(
     """Return the features of the inputs with these names, and of the case's dtype.
 
     Args:
-        evaluation: evaluation that holds all cases of the question.
+        evaluation: has all cases of the question, to tell which numbers are unusual.
         case: the case that the inputs belong to.
         drawn: values of all inputs of the case, by name.
         names: the inputs whose features are returned.

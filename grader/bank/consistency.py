@@ -171,7 +171,7 @@ class ConsistencyChecker:
                 yield (run, name), (self._spec.step_path(run, i), text)
 
     def _unread_inputs(self) -> SpecErrors:
-        """Yield inputs that nothing reads; with a misspelled one, no check would use its case."""
+        """Yield inputs of cases that nothing reads: if one is misspelled, no check uses its case."""
         read = set(self._read)
         for check in self._spec.checks:
             read.update(reference.name for reference in _references(check)[0])
@@ -218,7 +218,7 @@ class ConsistencyChecker:
         return False
 
     def _starter_errors(self) -> SpecErrors:
-        """Yield unknown ideas in `starter_holds`."""
+        """Yield unknown names in `starter_holds`, the list of the starter's ideas."""
         ideas = self._question.ideas
         hint = "" if ideas else no_ideas_clause(self._question.id)
         for i, name in enumerate(self._spec.starter_holds):

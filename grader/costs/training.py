@@ -59,7 +59,10 @@ class TensorFormula(NamedTuple):
 
 
 class MatmulFormula(NamedTuple):
-    """Products of (m, k) and (k, n), each 2 m k n FLOPs.  `flops` and `nbytes` are totals."""
+    """Products of matrices (m, k) and (k, n), in formulas: `times` of them.
+
+    `flops` are 2 m k n for each, `nbytes` are read and written; both are formulas for all together.
+    """
 
     name: str
     m: str
