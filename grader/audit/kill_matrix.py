@@ -118,7 +118,7 @@ class AuditedProgram:
         )
 
     def _cell(self, check: str) -> MatrixCell:
-        """Return the cell for one check: its verdicts on the program over all seeds."""
+        """Return the cell for one check, which sums up its verdicts on all seeds."""
         results = [result.results[check] for result in self.seed_results]
         if all(result.verdict is Verdict.SKIPPED for result in results):
             return MatrixCell.NOT_RUN

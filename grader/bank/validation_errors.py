@@ -80,7 +80,7 @@ def validation_errors(
 def _without_shallow_branches(
     by_path: Mapping[KeyPath, list[ErrorDetails]],
 ) -> dict[KeyPath, list[ErrorDetails]]:
-    """Leave out each error with another below its path: it is of a union member not meant."""
+    """Leave out an error if another lies below it: a union reports members not meant, too."""
     return {
         path: details
         for path, details in by_path.items()
