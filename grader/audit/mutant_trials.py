@@ -234,7 +234,7 @@ class _MutantTrier:
         self.call_seconds = MIN_MUTANT_CALL_SECONDS
 
     def measure_reference(self) -> None:
-        """Require that the reference passes, and give mutants a multiple of its time per call.
+        """Require that the reference passes, and give mutants a multiple of its slowest call.
 
         Raises:
             BankProgramError: it does not pass.

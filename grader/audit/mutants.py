@@ -4,10 +4,10 @@ One statement of the syntax tree changes, and `ast.unparse` writes the tree.  A 
 never compiled.  Messages of exceptions, annotations, decorators and documentation are left alone,
 because no question is about them.
 
-Source of the families: R. A. DeMillo, R. J. Lipton and F. G. Sayward, "Hints on test data
+Source of the kinds of changes: R. A. DeMillo, R. J. Lipton and F. G. Sayward, "Hints on test data
 selection", Computer 11(4), 1978 (a test that tells a program from its near neighbors tells it
-from most wrong ones).  The families for arrays (axes, casts, reductions, eps) come from the ideas
-in the questions.
+from most wrong ones).  Those for arrays (axes, casts, reductions, eps) come from the ideas in the
+questions.
 """
 
 from __future__ import annotations

@@ -120,7 +120,10 @@ def _is_called_real(question: Question, name: str) -> bool:
 
 
 def _limit_sentences(question: Question, name: str, by_case: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on the stated limits of a number that no case comes near."""
+    """Yield a sentence on each stated limit of a number that no case has, with a case to add.
+
+    For `eps above 0`, a tiny eps is asked for.  Other excluded limits are skipped.
+    """
     first_case = next(iter(by_case))
     is_real = any(isinstance(value, float) for value in by_case.values())
     for limit, is_open in stated_limits(question, name).items():

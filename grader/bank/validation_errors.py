@@ -123,7 +123,7 @@ def _fields(model: type[BaseModel]) -> Iterator[tuple[str, Any]]:
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401 any type
-    """Yield the models of a key's value, also those inside lists and mappings."""
+    """Yield the pydantic models in the type of a key, also those inside lists and mappings."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for argument in get_args(annotation):

@@ -177,7 +177,7 @@ def read_head(data: bytes) -> dict[str, Any]:
 
 
 def _is_complete(head: dict[str, Any]) -> bool:
-    """Return True if a head has every key that a list needs; `parts` contain the minutes, too."""
+    """Return True if a head has every key that a list needs; minutes may be inside `parts`."""
     return head.keys() >= REQUIRED_HEAD and ("minutes" in head or "parts" in head)
 
 
