@@ -265,7 +265,7 @@ def _corrected_results(
 
 
 def _corrected_value(wrong: Any, right: Any, recorded: Any) -> Any:  # noqa: ANN401 any results
-    """Return a wrong value, with the right one in each entry that equals the recorded one."""
+    """Return a wrong value, but the right one in each entry in which right and recorded agree."""
     if same_value(right, recorded, exact=True):
         return right
     values = (wrong, right, recorded)

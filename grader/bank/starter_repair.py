@@ -108,7 +108,7 @@ def _explained_lines(source: bytes) -> Iterator[ExplainedLine]:
 
 
 def _answer_changes(explained_lines: Iterable[ExplainedLine]) -> Iterator[RepairChange]:
-    """Yield every answer with the sentences above it."""
+    """Yield a change for every answer of a file of answers, with the sentences above it."""
     pending: Reasons = ()
     for number, (line, reasons) in enumerate(explained_lines, 1):
         pending += reasons
