@@ -3,8 +3,8 @@
 An attempt is a file that was graded, or kept before another file replaced it.  Its bytes are
 recorded first, and its verdict later.  An attempt without a verdict was interrupted.
 
-The database is opened for one transaction at a time: no worker may inherit a connection.
-With a rollback journal and `synchronous=FULL`, a transaction survives a kill once it returns, and a
+The database is open only during a transaction: no worker process inherits a connection.  With
+ a rollback journal and `synchronous=FULL`, a transaction survives a kill once it returns, and a
 read-only folder can be read.  Two commands at once wait for each other.  All errors are a
 `RecordsError`, which the command line turns into one warning.  Nothing is repaired or deleted.
 """
@@ -42,16 +42,16 @@ EventName = Literal[
     "again",  # a passed question is started over: another sitting follows
     "discussed",  # a follow-up was answered: `detail` has its number, the answer and the result
     "interview",  # an interview starts: `detail` has its time and questions; `question` is empty
-    "asked",  # the part `parts` of a question; `detail` has a question that was not planned
-    "noted",  # by the interviewer, on the part `parts`: `detail`
-    "marked",  # by the interviewer, from 4 to 1: `detail`; a mark of the question if `parts` is 0
-    "decided",  # by the interviewer, on the candidate: `detail`
+    "asked",  # part `parts` was asked; `detail` describes its question if it was not planned
+    "noted",  # `detail` is the interviewer's note on part `parts`
+    "marked",  # `detail` is a mark, 4 (best) to 1, and a note, on part `parts` (0: the question)
+    "decided",  # `detail` is the interviewer's decision on the candidate
     "interviewed",  # the interview is over: it was ended, or its debrief was shown
 ]
 
 
 class Event(NamedTuple):
-    """One event.  The meaning of `path`, `parts` and `detail` depends on `what`."""
+    """One recorded event.  `EventName` explains `path`, `parts` and `detail` for each `what`."""
 
     what: EventName
     at: str  # UTC, ISO 8601
@@ -96,12 +96,16 @@ class Attempt(NamedTuple):
 
     @property
     def is_try(self) -> bool:
-        """True if it is a grade of a file that the person has edited."""
+        """True for a grade of the person's own file, even an interrupted one.
+
+        A grade of a file that is empty, unreadable, the starter, or unchanged since it passed the
+        part before is not a try.
+        """
         return self.kind == "grade" and is_try(self.parts)
 
     @property
     def state(self) -> str:
-        """The verdict, or "kept" or "unfinished" without a verdict."""
+        """The verdict; without one "kept", or "unfinished" if the grade was interrupted."""
         if self.verdict:
             return self.verdict
         return "kept" if self.kind == "kept" else "unfinished"
@@ -152,17 +156,20 @@ class RecordsError(UsageError):
 
 
 class Store:
-    """The records of one person, in one folder, which may not exist yet."""
+    """The history of one person: the database in a folder.  Both may not exist yet."""
 
     def __init__(
         self, folder: Path, seal: Callable[[sqlite3.Connection], None] = lambda _: None
     ) -> None:
-        """Open no file yet; `seal` is called with each connection that reads, to hide records."""
+        """Open no file yet; `seal` is called with each reading connection, to hide some records."""
         self.path = folder / FILE_NAME
         self._seal = seal
 
     def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work` in a transaction, and return its result; if it raises, nothing is written."""
+        """Run `work` in a transaction, and return its result; if it raises, nothing is recorded.
+
+        Creates the folder and the database if they are missing.
+        """
         with self._connection(create=True) as db:
             assert db is not None
             db.execute("PRAGMA synchronous = FULL")
@@ -174,7 +181,7 @@ class Store:
                 return work(db)
 
     def read(self, work: Callable[[sqlite3.Connection], T], *, empty: D) -> T | D:
-        """Return the result of `work`, or `empty` if nothing is recorded.  Creates no file."""
+        """Return the result of `work`, or `empty` if there is no history.  Creates no file."""
         with self._connection(create=False) as db:
             if db is None or not self._has_tables(db):
                 return empty
@@ -183,7 +190,10 @@ class Store:
 
     @contextmanager
     def _connection(self, *, create: bool) -> Iterator[sqlite3.Connection | None]:
-        """Yield a connection; None if the file is missing and `create` is not set."""
+        """Yield a connection; None if there is no file and `create` is not set.
+
+        Errors of SQLite and of the file system become a RecordsError, those of the caller too.
+        """
         import sqlite3
 
         try:
@@ -209,7 +219,7 @@ class Store:
         """Return True if the tables exist.
 
         Raises:
-            RecordsError: another version of the program has written them.
+            RecordsError: another version of the program wrote them.
         """
         (version,) = db.execute("PRAGMA user_version").fetchone()
         if version not in {0, VERSION}:
@@ -222,7 +232,7 @@ class Store:
 
 
 def to_storable(value: D) -> D | str:
-    """Return a value as SQLite can hold it; bytes of a file name outside UTF-8 are escaped."""
+    """Escape characters that UTF-8, and so SQLite, cannot hold: file names may have some."""
     if not isinstance(value, str):
         return value
     return value.encode("utf-8", "backslashreplace").decode()
@@ -237,7 +247,7 @@ def append_event(db: sqlite3.Connection, event: Event) -> int | None:
 
 
 def begin_attempt(db: sqlite3.Connection, event: Event, submission: bytes) -> int:
-    """Record an event with a submission's bytes, and return the attempt's number."""
+    """Store an event and its submission as a new attempt, and return the attempt's number."""
     from hashlib import sha256
 
     digest = sha256(submission).hexdigest()
@@ -250,13 +260,14 @@ def begin_attempt(db: sqlite3.Connection, event: Event, submission: bytes) -> in
 def load_attempts(
     db: sqlite3.Connection, *, most: int = -1, report: str = "report", **which: str | int | None
 ) -> tuple[Attempt, ...]:
-    """Return the latest attempts, the latest last.
+    """Return attempts, the latest last.
 
     Args:
-        db: a connection.
-        most: maximum number (default: all).
-        report: column of the report, or `BRIEF_REPORT_SQL` for a few of its keys.
-        which: values that columns must have; None admits any.
+        db: A connection.
+        most: Maximum number; older attempts are left out (default: all attempts).
+        report: SQL of the column `report`, or `BRIEF_REPORT_SQL` for a few keys of the report.
+        which: Values by column, as `question="softmax"`; None admits any. A `bank` also admits
+            attempts whose bank counts for it, see `is_about_question`.
     """
     which = {name: to_storable(value) for name, value in which.items()}
     columns = _ATTEMPT_COLUMNS.replace("report", report)
@@ -266,7 +277,7 @@ def load_attempts(
 
 
 def count_attempts(db: sqlite3.Connection, **which: str | int | None) -> int:
-    """Return how many attempts have these values in their columns; None admits any."""
+    """Return how many attempts have these values by column, as in `load_attempts`."""
     which = {name: to_storable(value) for name, value in which.items()}
     (count,) = db.execute(f"SELECT count(*) FROM attempts{_where_clause(which)}", which).fetchone()
     return int(count)
@@ -295,7 +306,7 @@ def find_attempt(db: sqlite3.Connection, number: int) -> tuple[Attempt, bytes] |
 
 
 def stored_submission(db: sqlite3.Connection, sha256: str) -> bytes:
-    """Return the bytes of a recorded submission."""
+    """Return the bytes of a submission by its hash, which must be recorded."""
     query = "SELECT bytes FROM submissions WHERE sha256 = ?"
     (content,) = db.execute(query, (sha256,)).fetchone()
     return bytes(content)

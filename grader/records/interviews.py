@@ -1,4 +1,7 @@
-"""Interviews, put together from their events; an open one hides results (ADR 33)."""
+"""Interviews, put together from their events.
+
+While an interview is open, the results of grades in it are hidden (decision record 33).
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ class InterviewQuestion(NamedTuple):
 
 
 class InterviewEntry(NamedTuple):
-    """A part that was asked, or a note or a mark on it."""
+    """A part that was asked, or a note or a mark on a part (0: a mark on the whole question)."""
 
     question: str
     part: int
@@ -41,13 +44,16 @@ class InterviewEntry(NamedTuple):
 
 @dataclass(slots=True)
 class Interview:
-    """A recorded interview.  The `detail` of its first event holds some fields by name."""
+    """A recorded interview.
+
+    The `detail` of its first event holds the fields from `minutes` to `fit` by name.
+    """
 
     number: int  # from 1
     id: int  # of the event that started it
     at: str  # UTC, ISO 8601
     minutes: int
-    questions: list[InterviewQuestion]
+    questions: list[InterviewQuestion]  # the planned ones, then others that were asked
     blind: bool
     candidate: str  # empty: the person practices alone
     folder: str  # with the folders of its questions
@@ -59,7 +65,10 @@ class Interview:
     closed: str = ""  # moment of its end, or of its debrief
 
     def minute_of(self, at: str) -> float:
-        """Return the minute of a moment, from 0 to the interview's end, even if a clock was set."""
+        """Return the minutes from the start to a moment.
+
+        The result is at least 0, even if a clock was set back, and at most the interview's end.
+        """
         started, *moments = [datetime.fromisoformat(t) for t in (self.at, at, self.closed) if t]
         elapsed = [(moment - started).total_seconds() / 60 for moment in moments]
         return max(0.0, min(self.minutes, *elapsed))
@@ -85,7 +94,7 @@ class Interview:
 
 
 def all_interviews(db: sqlite3.Connection) -> list[Interview]:
-    """Return all interviews, in the order in which they started."""
+    """Return all interviews, in the order in which they started.  Invalid events are skipped."""
     interviews: list[Interview] = []
     query = (
         "SELECT id, what, at, question, parts, detail FROM events"
@@ -108,7 +117,10 @@ def _apply_event(
     part: str,
     detail: str | None,
 ) -> None:
-    """Add an interview, or add an event to the last one."""
+    """Start an interview from its first event, or add a later event to the last interview.
+
+    Raises ValueError, KeyError, TypeError or IndexError if the event is invalid.
+    """
     import json  # a command that lists questions does without
 
     if what == "interview":
@@ -134,7 +146,7 @@ def _apply_event(
 
 
 def latest_interview(db: sqlite3.Connection) -> Interview | None:
-    """Return the interview that started last."""
+    """Return the interview that started last; None if there is none."""
     interviews = all_interviews(db)
     return interviews[-1] if interviews else None
 
@@ -142,7 +154,7 @@ def latest_interview(db: sqlite3.Connection) -> Interview | None:
 def events_during(db: sqlite3.Connection, interview: Interview, question: str) -> list[Event]:
     """Return the events of a question during an interview.
 
-    A verdict after its end is included: the grade may have started before.
+    Verdicts after its end are included, too, because their grades may have started before.
     """
     query = (
         f"SELECT {', '.join(Event._fields)} FROM events WHERE question = ? AND id > ? ORDER BY id"
@@ -153,9 +165,11 @@ def events_during(db: sqlite3.Connection, interview: Interview, question: str) -
 
 
 def hide_results(db: sqlite3.Connection, now: str) -> None:
-    """Hide results of an open interview from a connection: reports, and verdicts if it is blind.
+    """Hide the results of the latest interview from a connection while the interview is open.
 
-    Grades of other questions stay visible.
+    Grades of its questions since it started have no report.  If it is blind, their verdict is
+    "sealed", and the verdicts of parts and the duration are hidden, too.  All other grades stay
+    visible.  Temporary views replace the table `events` and the view `attempts`.
     """
     interview = latest_interview(db)
     if interview is None or not interview.questions or not interview.time_left_text(now):

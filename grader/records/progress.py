@@ -47,8 +47,8 @@ class QuestionProgress:
     passed_in_sitting: bool = False
     is_finished: bool = False
     sitting: int = 1  # number
-    moments: list[str] = field(default_factory=list)  # of its events, until it was finished
-    last_earlier_attempt: int = 0  # number of the last attempt before it
+    moments: list[str] = field(default_factory=list)  # times of its events until it was finished
+    last_earlier_attempt: int = 0  # number of the last attempt before this sitting
     part_given: int = 1  # the last part that an interviewer asked
     # From these follows when the question is due.  In order: each sitting as it was when it was
     # finished, and the moment of each wrong answer to a follow-up.
@@ -56,16 +56,22 @@ class QuestionProgress:
     marks: dict[int, AttemptMark] = field(default_factory=dict)  # by the number of an attempt
 
     def count_parts_asked(self, parts: int) -> int:
-        """Return how many of a question's parts are asked: at least one more than were passed."""
+        """Return how many of a question's `parts` are asked, at most all.
+
+        It is one part more than was passed, or as many as an interviewer has asked.
+        """
         return min(max(self.count_parts_passed(parts) + 1, self.part_given), parts)
 
     def count_parts_passed(self, parts: int) -> int:
-        """Return how many of a question's parts are passed."""
+        """Return how many of a question's `parts` are passed in this sitting; all after a pass."""
         return parts if self.passed_in_sitting else min(self.parts, parts)
 
     @property
     def state(self) -> str:
-        """One word for a list of questions."""
+        """One word for a list of questions: "passed", "tried", "started" or "new".
+
+        A passed question that was started over is not "passed" until it is finished again.
+        """
         if self.passed and self.is_finished:
             return "passed"
         if self.tries:
@@ -76,15 +82,15 @@ class QuestionProgress:
 class AttemptMark(NamedTuple):
     """Progress with a question at the time of an attempt."""
 
-    sitting: int = 1
-    hints: int = 0  # shown in it
-    given_up: bool = False
-    parts: int = 0  # passed in it before
+    sitting: int = 1  # number
+    hints: int = 0  # number of the last hint shown in this sitting
+    given_up: bool = False  # the solution was shown in this sitting before a pass
+    parts: int = 0  # passed in this sitting before this attempt
     tries: int = 0  # number of the try; 0 if the attempt is not a try
 
 
 class Start(NamedTuple):
-    """A folder that was created for a question."""
+    """One `drill start`, as recorded: the question, its bank, and the folder that it created."""
 
     question: str
     bank: str
@@ -92,7 +98,7 @@ class Start(NamedTuple):
 
 
 class ProgressEvent(NamedTuple):
-    """An event that progress depends on."""
+    """One recorded event, with the fields that progress is computed from."""
 
     id: int  # of the event
     what: str
@@ -105,7 +111,7 @@ class ProgressEvent(NamedTuple):
 
     @property
     def is_try(self) -> bool:
-        """True if it is the verdict on a file that the person has edited."""
+        """True for the verdict on the person's own file, if `is_try` holds for its parts."""
         return self.what == "graded" and self.sha256 is not None and is_try(self.parts)
 
 
@@ -127,7 +133,7 @@ _PROGRESS_SQL = """
 
 
 def progress_events(db: sqlite3.Connection, question: str | None = None) -> ProgressEvents:
-    """Return the recorded events of every question, or of those with this id."""
+    """Return the events that progress is computed from, of all questions or of one id."""
     if question is None:
         rows = db.execute(_PROGRESS_SQL.format(condition=""))
     else:
@@ -140,7 +146,7 @@ def progress_events(db: sqlite3.Connection, question: str | None = None) -> Prog
 
 
 def is_try(parts: str | None) -> bool:
-    """Return True if a grade with these `parts` is one of a file that the person has edited."""
+    """Return False if `parts` marks a grade that is no try: `NO_TRY_MARK` or `UNCHANGED_MARK`."""
     return parts not in {NO_TRY_MARK, UNCHANGED_MARK}
 
 
@@ -157,7 +163,7 @@ def parts_passed(verdicts: str | None) -> int:
 def progress_of(
     recorded: ProgressEvents, question: str, bank: Path, *, once: bool = False
 ) -> QuestionProgress:
-    """Return the progress with a bank's question; if `once`, only its first try counts."""
+    """Return the progress with a bank's question; if `once`, the first try finishes a sitting."""
     own_events: list[ProgressEvent] = []
     for (question_id, recorded_bank), group in recorded.items():
         if question_id == question and is_about_question(recorded_bank, str(bank), question):
@@ -169,7 +175,7 @@ def progress_of(
 
 
 class _ProgressReader:
-    """Reads events in order, and holds the progress after those so far."""
+    """Computes progress from events, which are added one by one in their order."""
 
     def __init__(self, *, once: bool) -> None:
         self.progress = QuestionProgress()
@@ -204,7 +210,7 @@ class _ProgressReader:
             progress.rated_moments.append(replace(progress, rated_moments=[], marks={}))
 
     def _start_over(self) -> None:
-        """Begin another sitting."""
+        """Begin another sitting: only a pass, the rated moments and the marks are kept."""
         self._versions = set()
         self.progress = QuestionProgress(
             started=True,
@@ -254,7 +260,10 @@ class _ProgressReader:
 
 
 def is_about_question(recorded: str, bank: str, question: str) -> bool:
-    """Return True if events of the bank `recorded` count for a question of `bank`; see above."""
+    """Return True if a record of the bank `recorded` counts for a question of `bank`.
+
+    It counts if the banks have the same name, or if `recorded` no longer holds the question.
+    """
     return is_same_bank(recorded, bank) or not has_question(Path(recorded), question)
 
 
@@ -272,13 +281,13 @@ def _bank_name(bank: Path) -> str:
 
 
 def all_starts(db: sqlite3.Connection) -> tuple[Start, ...]:
-    """Return every start, the latest first."""
+    """Return every recorded `drill start`, the latest first."""
     query = "SELECT question, bank, path FROM events WHERE what = 'started' ORDER BY id DESC"
     return tuple(Start(*row) for row in db.execute(query))
 
 
 def recent_questions(db: sqlite3.Connection) -> tuple[str, ...]:
-    """Return the ids of the recorded questions, the one with the latest event first."""
+    """Return the ids of questions that were worked on, the one with the latest event first."""
     rows = db.execute(
         "SELECT question FROM events"
         " WHERE what IN ('started', 'begun', 'hint', 'solution', 'again')"
@@ -290,7 +299,10 @@ def recent_questions(db: sqlite3.Connection) -> tuple[str, ...]:
 def follow_up_verdicts(
     db: sqlite3.Connection, question: str, bank: str
 ) -> dict[tuple[int, int], tuple[str, str]]:
-    """Return the last verdict on each follow-up and its moment, by part and number."""
+    """Return the last verdict on each follow-up question, and its time.
+
+    The keys are a part and a number in it: `{(1, 2): ("pass", "2026-11-20T10:00:00+00:00")}`.
+    """
     import json  # a command that lists questions does without
 
     query = (
@@ -305,7 +317,7 @@ def follow_up_verdicts(
 
 
 def runs_used(db: sqlite3.Connection, question: str, bank: str) -> int:
-    """Return how many runs of a question are used since its last reset or new sitting."""
+    """Return how many times `drill run` ran since the question was last reset or started over."""
     query = (
         "SELECT what FROM events WHERE what IN ('run', 'reset', 'again') AND question = ?"
         " AND counts(bank, ?, question) ORDER BY id DESC"
