@@ -136,7 +136,7 @@ def parse_class_file(path: Path) -> tuple[ClassFile, Document]:
 
 
 def class_file_errors(config: ClassFile) -> Iterator[SpecError]:
-    """Give the errors of a class.yaml that its types do not show."""
+    """Give the errors of a class.yaml that its types do not show, such as a repeated question."""
     yield from _time_errors(config)
     if config.late and not config.deadline:
         yield ("late",), "expected a deadline with it, found none"
@@ -167,7 +167,7 @@ def _time_errors(config: ClassFile) -> Iterator[SpecError]:
 
 
 def _to_time(text: str) -> datetime | None:
-    """Return a time with its offset; None for another text."""
+    """Parse an ISO 8601 time with an offset from UTC; None for any other text."""
     with suppress(ValueError):
         moment = datetime.fromisoformat(text)
         return moment if moment.tzinfo else None
@@ -193,7 +193,10 @@ def class_question_errors(
 def assign_question(
     asked: ClassQuestion, question: Question, *, shares_points: bool
 ) -> AssignedQuestion:
-    """Return a question with the parts, weight and hidden checks that a class chose."""
+    """Return a question with the parts, weight and hidden checks that a class chose.
+
+    If `shares_points`, a part whose checks have no points divides its own among them.
+    """
     spec = question.spec
     numbers = {spec.part_numbers[str(part)] for part in asked.parts}
     numbers = numbers or {*spec.part_numbers.values()}

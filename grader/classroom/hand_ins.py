@@ -58,7 +58,7 @@ class ClaimedFile(NamedTuple):
 
 
 class HandIns(Closeable):
-    """The files of a class. Iterating once gives the answers among them, with their programs."""
+    """The files of a class; iterate once for the answers among them, with their programs."""
 
     def __init__(
         self,
@@ -120,10 +120,10 @@ class HandIns(Closeable):
         return layout
 
     def __iter__(self) -> Iterator[tuple[HandIn, SubmittedProgram]]:
-        """Give every file that is a student's answer, with its program, the latest one last.
+        """Give each answer of a student to a question with its program, the latest one last.
 
-        A hand-in without a program has a `fault` (the student's) or is `unread` (the grader's
-        fault), and the program is empty.
+        A hand-in without a program has the reason in `fault` (the student's) or `unread` (the
+        grader's), and the program is empty.
         """
         self._reasons = {file.path: self._reason_by_path(file) for file in self.files}
         for claimed in self._claimed_files().values():
@@ -145,13 +145,13 @@ class HandIns(Closeable):
                 yield self._missing_answer(likely)
 
     def unused_files(self) -> Iterator[tuple[str, str]]:
-        """Give the files that do not count, each with the reason, after the iteration."""
+        """Give the path of each file that does not count, with the reason; iterate first."""
         for path, reason in self._reasons.items():
             if reason:
                 yield path, reason
 
     def _claimed_files(self) -> dict[tuple[str, str], list[ClaimedFile]]:
-        """Return the files with a claim, by student and question; note why others have none."""
+        """Return the files with a claim, by student and question; note why others do not count."""
         claimed = defaultdict[tuple[str, str], list[ClaimedFile]](list)
         for file in self.files:
             claims = [] if file.is_stray else self.layout.claims(file.path)
@@ -179,7 +179,10 @@ class HandIns(Closeable):
         return claimed
 
     def _answers(self, likely: list[ClaimedFile]) -> Iterator[tuple[HandIn, SubmittedProgram]]:
-        """Give the answers among the likely files of one student and question."""
+        """Give the answers among the likely files of one student and question.
+
+        A file that another one imports is no answer. Only the last `MAX_STUDENT_FILES` are read.
+        """
         usable = [entry for entry in likely if entry.file.is_unread or not entry.file.fault]
         answers: list[tuple[HandIn, SubmittedProgram]] = []
         imported_paths = set[str]()
@@ -206,7 +209,7 @@ class HandIns(Closeable):
             yield hand_in, program
 
     def _missing_answer(self, likely: list[ClaimedFile]) -> tuple[HandIn, SubmittedProgram]:
-        """Return a hand-in without a program, whose fault is that of the likeliest file."""
+        """Return a hand-in without a program, with the fault of the likeliest file as the reason."""
         student, question, certainty = likely[0].claim[:3]
         suffixes = self.names.suffixes_for(question)
 
@@ -271,7 +274,10 @@ class HandIns(Closeable):
         return False
 
     def _defined_names(self, file: SubmittedFile, questions: Iterable[str]) -> dict[str, set[str]]:
-        """Return the expected names that a file seems to define, for each question with any."""
+        """Return by question which of its functions (or answers) a file seems to define.
+
+        Questions without any are left out.
+        """
         content = b""
         if not file.fault and file.suffix in self.names.suffixes:
             with suppress(OSError, UsageError):
@@ -346,7 +352,7 @@ _INSTALLED = sys.stdlib_module_names | {"numpy", "torch"}  # a student's file re
 
 
 def _to_utf8(source: bytes) -> bytes:
-    """Return a program in UTF-8, also if an editor of Windows saved it in UTF-16."""
+    """Return a program in UTF-8 if an editor of Windows saved it in UTF-16; others unchanged."""
     encoding = ""
     if source.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
@@ -363,7 +369,10 @@ def _to_utf8(source: bytes) -> bytes:
 def _imported_modules(
     program: bytes, files: Mapping[str, SubmittedFile], modules: dict[str, bytes]
 ) -> dict[str, bytes]:
-    """Add the files that a program imports to the modules, and the files that they import."""
+    """Add the files that a program imports to `modules`, and those that they import; return it.
+
+    UsageError if they are too many or too large.
+    """
     for statement in _IMPORT.finditer(program.removeprefix(codecs.BOM_UTF8)):
         for word in re.findall(rb"(?:^|,)[ \t]*(\w+)", statement[1] or statement[2]):
             name = word.decode()

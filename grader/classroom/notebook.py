@@ -22,7 +22,8 @@ def notebook_code(content: bytes, *, skip: bool = False) -> bytes:
     """Return the code cells of a notebook, each below a line with its number.
 
     Lines of IPython become comments, and the other lines keep their numbers. With `skip`, a cell
-    that raises does not stop the next ones.
+    that raises does not stop the next ones. UsageError if it is no notebook of format 4, has no
+    code, or is too large.
     """
     if content.count(b"[") + content.count(b"{") > MAX_NOTEBOOK_VALUES:
         raise UsageError(
@@ -52,7 +53,7 @@ def notebook_code(content: bytes, *, skip: bool = False) -> bytes:
 
 
 def _python_cell(cell: str) -> str:
-    """Return a cell with lines of IPython as comments."""
+    """Turn the IPython lines of a cell into comments; after `%%bash`, say, the whole cell."""
     first_line = cell.lstrip().split("\n", 1)[0]
     if first_line.startswith("%%") and first_line[2:].split(" ")[0] not in _PYTHON_MAGICS:
         return re.sub(r"(?m)^(?=.)", "# ", cell)

@@ -126,7 +126,7 @@ def _doubtful_student_notices(root: Path, results: ClassResults) -> Iterator[str
 
 
 def _drawn_number_notices(settings: ClassSettings, questions: Sequence[Question]) -> Iterator[str]:
-    """Give a notice on the numbers of each question that draws its numbers from the seed."""
+    """Say which numbers were graded, for each question whose numbers depend on the seed."""
     for question in questions:
         sets = len(question.spec.given)
         if not sets:
@@ -140,7 +140,7 @@ def _drawn_number_notices(settings: ClassSettings, questions: Sequence[Question]
 
 
 def _pattern_hint(hand_ins: HandIns) -> str:
-    """Return the pattern that the files of a flat folder fit, as an option to copy."""
+    """Return advice to use a `--pattern` that fits names such as softmax_ann.py, or ""."""
     pattern = best_pattern((file.path for file in hand_ins.files), hand_ins.names)
     return f"--pattern '{pattern}' fits these names" if pattern else ""
 

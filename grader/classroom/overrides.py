@@ -33,7 +33,10 @@ class ClassFileError(UsageError):
 def read_overrides(
     folder: Path, settings: ClassSettings, students: Collection[str]
 ) -> dict[tuple[str, str], Override]:
-    """Return points by hand, by student and question; nothing if the file does not exist."""
+    """Return the points in `overrides.csv` by student and question; none if there is no file.
+
+    ClassFileError lists all invalid lines.
+    """
     path = folder / OVERRIDES
     overrides = dict[tuple[str, str], Override]()
     if not path.exists():
@@ -67,7 +70,7 @@ def read_overrides(
 def _rows(path: Path, problems: list[str]) -> Iterator[tuple[int, dict[str, str]]]:
     """Give each row by column, with the number of its last line. Empty rows are left out.
 
-    A row of another length joins the problems, and so does the line that is not valid CSV, which
+    A row with too few or too many cells is added to `problems`. So is a line that is not CSV, which
     ends the reading.
     """
     text = _read_text(path)

@@ -1,7 +1,7 @@
-"""Read from a path the student of a file, and the question that it answers.
+"""Read the student of a file, and the question that it answers, from the path of the file.
 
-Only the part of a path that the instructor or the learning platform wrote decides which student a
-file belongs to, and never a name that a student chose.
+Only a part of the path that the instructor or the learning platform wrote decides which student a
+file belongs to, never a name that a student chose.
 
 Canvas: `lib/content_zipper.rb` of instructure/canvas-lms.  Moodle: `downloader.php` in
 `mod/assign/classes` of moodle/moodle.  Gradescope: the folders and `submission_metadata.yml` of
@@ -31,8 +31,9 @@ _MARKDOWN = (".md", ".markdown")  # answers in text, unless there is a `.txt`
 METADATA = "submission_metadata.yml"  # of Gradescope
 MAX_STUDENT_LENGTH = 200  # characters of a student's identity
 PATTERN_FIELDS = ("student", "question", "at", "name", "email", "_")
-# How certainly a file is the answer: yes by its name; yes as the only one; perhaps, as a zip file
-# that cannot be read; no by its type; no by its name.
+# How certainly a file is an answer.  EXACT: it is named after the question.  ANY: its name does not
+# exclude it, and no other question fits better.  BROKEN: perhaps, it is a zip file that cannot be
+# read.  UNFIT: no, it is named after the question but has another type.  NONE: no, by its name.
 EXACT, ANY, BROKEN, UNFIT, NONE = range(5)
 _COPY = r"(?: ?\([0-9]{1,3}\)|-[0-9]{1,3})+"  # what browsers and Canvas add to a name
 _VERSION = re.compile(r"(?: ?\([0-9]{1,3}\)|[ _-](?:v[0-9]{1,3}|final|copy|new))$", re.IGNORECASE)
@@ -70,12 +71,12 @@ _FORMS = {
 
 
 class Claim(NamedTuple):
-    """Statement of a path: the student of a file, and the question that it answers."""
+    """One reading of a file's path: the student, and a question that the file may answer."""
 
     student: str
     question: str = ""
     certainty: int = EXACT
-    depth: int = 0  # number of the student's folders and the file; 0 if it is certain
+    depth: int = 0  # 1 for a file directly in the student's folder, 2 below that; 0 if EXACT
     time: str | None = None  # of the submission, "" if unknown; None: that of the file
     name: str = ""
     email: str = ""
@@ -83,24 +84,27 @@ class Claim(NamedTuple):
 
 
 def has_control_characters(text: str) -> bool:
-    """Return True if a name has characters that act on a terminal and are not seen."""
+    """Return True if a text has invisible characters that a terminal obeys, such as ESC."""
     return not text.isprintable() and any(
         char in _BIDI or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in text
     )
 
 
 def on_one_line(error: Exception) -> str:
-    """Return the message of an error as one line, cut if it is long."""
+    """Return the message of an error as one line of at most 200 characters."""
     return " ".join(str(error).split())[:200]
 
 
 def normalize_name(text: str) -> str:
-    """Return a name in the form in which it is compared with others."""
+    """Return a name in Unicode form NFC, without blanks at its ends, to compare it with others."""
     return unicodedata.normalize("NFC", text).strip()
 
 
 def to_student_id(text: str) -> str:
-    """Return the identity that a name gives a student, or "" if the name cannot be used."""
+    """Return the normalized name of a student as an id.
+
+    It is "" for a path, a name that is too long, and a name with control characters.
+    """
     name = normalize_name(text)
     is_path = "/" in name or name in {".", ".."}
     if is_path or len(name) > MAX_STUDENT_LENGTH or has_control_characters(name):
@@ -109,7 +113,7 @@ def to_student_id(text: str) -> str:
 
 
 def file_suffix(name: str) -> str:
-    """Return the suffix of a name: `.py` for `a.py.txt` too, and `.txt` for Markdown."""
+    """Return the suffix of a name, or "": `.py` for `a.PY` and `a.py.txt`, `.txt` for `.md`."""
     file_name = _DOUBLE_SUFFIX.sub(r"\1", name.rpartition("/")[2])
     stem, dot, end = file_name.rpartition(".")
     if not stem:
@@ -124,9 +128,9 @@ def is_markdown(name: str) -> bool:
 
 
 def version_numbers(path: str) -> tuple[int, int]:
-    """Return the numbers of a version (`_v2`) and of a copy (` (1)`) in a file's name, or else 0.
+    """Return the numbers of the version and of the copy in a file's name; 0 if it has none.
 
-    A browser or Canvas numbers the copies of one name.
+    They are (2, 1) for `a_v2 (1).py`. A browser or Canvas numbers the copies of one name.
     """
     stem = path.rpartition("/")[2].rpartition(".")[0]
     copy = re.search(_COPY + "$", stem)
@@ -137,7 +141,10 @@ def version_numbers(path: str) -> tuple[int, int]:
 
 
 def best_pattern(paths: Iterable[str], names: AnswerNames) -> str:
-    """Return the pattern that most files of a flat folder fit with the question in front, or ""."""
+    """Return a pattern such as `{question}_{student}.{_}` for names that begin with a question.
+
+    It has the separator that most of these names have. It is "" if no such name has one.
+    """
     separators = Counter[str]()  # after the question
     for path in paths:
         question, remainder = names.split_question_name(path)
@@ -169,7 +176,7 @@ class AnswerNames:
     def __init__(
         self, ids: Iterable[str], texts: Collection[str] = (), others: Iterable[str] = ()
     ) -> None:
-        """Take the ids of the class, the ids answered by text, and all other ids of the banks."""
+        """Take the ids of the class, those answered in text, and all `others` of the banks."""
         self.ids = tuple(dict.fromkeys(ids))
         self.texts = frozenset(texts)
         self.suffixes = (*PROGRAMS, TEXT) if self.texts else PROGRAMS  # of possible answers
@@ -182,7 +189,10 @@ class AnswerNames:
         return (TEXT,) if question in self.texts else PROGRAMS
 
     def split_question_name(self, name: str) -> tuple[str, str]:
-        """Return the question at the beginning of a name, or "", and the rest of the name."""
+        """Split a name after the question that it begins with; ("", "") if there is none.
+
+        `Softmax_Ann` gives ("softmax", "-ann"): the rest is in lower case, with `-` for `_`.
+        """
         loose = _loose_name(name)
         for start, question in self._questions_by_name:
             remainder = loose[len(start) :]
@@ -197,8 +207,9 @@ class AnswerNames:
     def questions_answered(self, own: Sequence[str]) -> tuple[Sequence[str], int]:
         """Return the questions that a file may answer, and how certainly.
 
-        `own` is the part of the file's path that the student made. If the file answers no question,
-        all questions are returned, with `NONE`.
+        `own` is the part of the file's path that the student made, split at `/`. The certainty is
+        one of `EXACT` to `NONE`. If it is `NONE`, the file answers no question, and all questions
+        are returned.
         """
         name = own[-1]
         suffix = file_suffix(name)
@@ -238,11 +249,11 @@ def _loose_name(name: str) -> str:
 
 
 class Layout(NamedTuple):
-    """One of `LAYOUTS`, with everything that is needed to read its paths."""
+    """One of `LAYOUTS`, which reads the claims of a class's files from their paths."""
 
     name: str
     names: AnswerNames
-    base_folder: str = ""  # with a `/`: the folder in which all of it lies
+    base_folder: str = ""  # the one folder that holds all submissions, as "hw1/"; "" if none
     claims_by_folder: Mapping[str, Sequence[Claim]] = {}  # of an export of Gradescope
     # Why a file does not count.
     mismatch_note: str = "its path does not name a student and a question of the class"
@@ -254,7 +265,8 @@ class Layout(NamedTuple):
     def claims(self, path: str) -> list[Claim]:
         """Return the claims of a file: its student, and each question that it may answer.
 
-        If it answers no question, its claims have the certainty `NONE`.
+        If it answers no question, its claims have the certainty `NONE`. There are no claims if the
+        path names no student.
         """
         match = _match_path(self.name, path.removeprefix(self.base_folder))
         if match is None:
@@ -358,7 +370,10 @@ class PatternLayout:
 
 
 def _pattern_form(pieces: Sequence[str], question: str) -> str:
-    """Return a regular expression for a pattern, in which a field stands for one question."""
+    """Return a regular expression for a pattern, in which `{question}` is this question only.
+
+    The pieces of the pattern are a text, a field, a text, ..., a text.
+    """
     form, *texts = map(re.escape, pieces[::2])
     for number, (field, text) in enumerate(zip(pieces[1::2], texts, strict=True), 1):
         is_last = number == len(texts)
@@ -385,9 +400,10 @@ def _match_path(layout: str, path: str) -> re.Match[str] | None:
 
 
 def detect_layout(paths: Sequence[str], names: AnswerNames, name: str) -> Layout:
-    """Return the layout that every answer fits, and the folder that holds all of them, if any.
+    """Return the layout of the paths, or that called `name`, with its outer folder if it has one.
 
-    UsageError if several layouts are possible and `name` chooses none.
+    UsageError without a name if the answers have several layouts, or if all lie in one folder that
+    may be one student's.
     """
     suffixes = {*names.suffixes, ARCHIVE}
     answers = [path for path in paths if file_suffix(path) in suffixes]
@@ -423,7 +439,7 @@ def detect_layout(paths: Sequence[str], names: AnswerNames, name: str) -> Layout
 
 
 def _common_folder(paths: Iterable[str]) -> str:
-    """Return the folder that holds all files, with a `/`, or "" if they lie in several."""
+    """Return the outermost folder that holds all files, as "hw1/"; "" if there is none."""
     folders = {path.rpartition("/")[0] and path.partition("/")[0] for path in paths}
     folder = folders.pop() if len(folders) == 1 else ""
     return f"{folder}/" if folder and file_suffix(folder) != ARCHIVE else ""
@@ -435,7 +451,7 @@ class _Shapes:
     def __init__(self, answers: Iterable[str], names: AnswerNames) -> None:
         self.counts = Counter[str]()
         self.students = set[str]()
-        self.has_direct_answer = False  # where a student's own folder would have it
+        self.has_direct_answer = False  # FOLDER/QUESTION.py: FOLDER may be a student's
         for path in answers:
             shape = _shape(path)
             claims = Layout(shape or "files", names).claims(path)
@@ -468,9 +484,10 @@ def to_utc(text: str) -> str:
 
 
 def read_submitters(content: bytes) -> dict[str, list[Claim]]:
-    """Read the metadata of Gradescope: the claims of the students of each folder, with the time.
+    """Read Gradescope's metadata: by folder, a claim for each student, with the submission's time.
 
-    A student is identified by their number, or by their address if others have the same number.
+    A student's id is their number. If they have none, or share it, it is their address, or else the
+    name of the folder.
     """
     try:
         # To this loader every scalar is text, and it ignores tags such as those of Ruby.

@@ -1,7 +1,7 @@
 """Find every file in the folder or zip file of all submissions, zip files of students included.
 
 Nothing in a zip file is trusted.  Possible answers are unpacked into a temporary file without a
-name, but never more than an honest archive holds.  Links are not followed: one may lead to another
+name, within limits on their number and size.  Links are not followed: one may lead to another
 student's answer.
 """
 
@@ -105,7 +105,10 @@ class SubmittedFile(NamedTuple):
         return self._replace(fault=f"the grader failed to read it ({text})", is_unread=True)
 
     def content(self) -> bytes:
-        """Return the bytes of the file; UsageError if its path has become a link since."""
+        """Return the bytes of a file without a fault.
+
+        UsageError if it is too large, or if its path has become a link since.
+        """
         if isinstance(self.location, ZippedContent):
             return self.location.content()
         assert self.location is not None
@@ -118,10 +121,13 @@ class SubmittedFile(NamedTuple):
 
 
 class SubmittedFiles(Closeable):
-    """Finds the files of all submissions."""
+    """Finds the files of all submissions.  Their contents from zip files last until `close`."""
 
     def __init__(self, root: Path, suffixes: Collection[str]) -> None:
-        """Open a temporary file, for those files in zip files that have one of the suffixes."""
+        """Open a temporary file for unpacked files; UsageError if there is no root.
+
+        From zip files, only files with one of the suffixes are unpacked.
+        """
         if not root.is_dir() and not root.is_file():
             actual = "something else" if root.exists() else "none"
             raise UsageError(f"{root}: expected a folder or a zip file, found {actual}")
@@ -137,7 +143,10 @@ class SubmittedFiles(Closeable):
         self._temporary.close()
 
     def find_files(self) -> list[SubmittedFile]:
-        """Return all files, sorted by path. Zip files are unpacked."""
+        """Return all files, sorted by path, except hidden ones. Zip files are unpacked.
+
+        UsageError if the root cannot be read; the error of any other file becomes its fault.
+        """
         try:
             files = self._files_in_folders() if self._root.is_dir() else self._unpack(self._root)
             return sorted(files, key=lambda file: file.path.split("/"))
@@ -192,8 +201,8 @@ class SubmittedFiles(Closeable):
         """Return the files in a zip file, and in the zip files in it.
 
         Depth 0 is the zip file of a whole class, without a parent. Depth 1 is that of a student,
-        and deeper ones lie in it. UsageError if the file is damaged or not a zip file, or if it
-        holds more than an honest one; OSError if this machine cannot read it.
+        and deeper ones lie in it. UsageError if the file is damaged, not a zip file, or beyond
+        a limit; OSError if this machine cannot read it.
         """
         if depth > MAX_ARCHIVE_DEPTH:
             raise UsageError(
@@ -221,7 +230,10 @@ class SubmittedFiles(Closeable):
     def _unpack_entry(
         self, opened: zipfile.ZipFile, info: zipfile.ZipInfo, file: SubmittedFile, depth: int
     ) -> list[SubmittedFile]:
-        """Return an entry of a zip file; it is unpacked only if it may be an answer."""
+        """Return an entry of a zip file, or the files in it if it is a zip file, too.
+
+        An entry has its content only if it may be an answer, or has Gradescope's metadata.
+        """
         is_metadata = depth == 0 and file.name == METADATA
         if file.fault or not (is_metadata or file.suffix in {*self._suffixes, ARCHIVE}):
             return [file]
@@ -310,7 +322,7 @@ def _with_mode_fault(file: SubmittedFile, mode: int) -> SubmittedFile:
 
 
 def _require_size(path: str, size: int, state: str = "") -> None:
-    """Raise UsageError if a file is larger than any honest file of its kind."""
+    """Raise UsageError if a file is larger than the limit for its suffix."""
     suffix = file_suffix(path)
     limit = MAX_BYTES_BY_SUFFIX.get(suffix, MAX_SUBMISSION_FILE_BYTES)
     if size > limit:

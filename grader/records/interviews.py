@@ -1,6 +1,6 @@
 """Interviews, put together from their events.
 
-While an interview is open, the results of grades in it are hidden (decision record 33).
+While an interview is open, the results of grades in it are hidden (ADR 33, in `docs/adr`).
 """
 
 from __future__ import annotations
