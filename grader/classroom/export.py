@@ -1,6 +1,7 @@
-r"""Write the counting entries of a class for other programs.
+r"""Write the grades of a class for other programs: as CSV, JSON lines, or for Gradescope.
 
-After a fault of the grader the points are left out in every format, because 0 would be a mark.
+A counting entry is the file of a student that counts for a question, with its grade.  After a fault
+of the grader the points are left out in every format, because 0 would be a mark.
 
 No text of a student is executed.  In tables an apostrophe is put before everything that a
 spreadsheet takes for a formula: =, +, -, @, a tab or a carriage return at the beginning of a cell.
@@ -97,7 +98,7 @@ def csv_rows(table: Iterable[Sequence[CsvCell]]) -> Iterator[str]:
 
 
 def escape_formula(value: CsvCell) -> CsvCell:
-    """Return a cell in which nothing is a formula, wherever a program begins a cell."""
+    """Return a text as one line, with an apostrophe before everything that may be a formula."""
     if not isinstance(value, str):
         return value
     return _BEFORE_FORMULA.sub(r"\1'", escape_line(value, _MAX_CELL_LENGTH))
@@ -154,7 +155,7 @@ def entry_line(entry: ClassEntry) -> str:
 
 
 def _entry_fields(entry: ClassEntry) -> dict[str, CsvCell]:
-    """Return the fields of an entry that are a number or a text."""
+    """Return the fields of an entry without its report; each is a number, a text or None."""
     question = entry.question
     hand_in = entry.hand_in
     return {
@@ -182,7 +183,10 @@ _NOT_YOUR_FAULT = "This is not your fault, and it is not a zero: your instructor
 def gradescope_result(
     questions: Sequence[AssignedQuestion], entries: Mapping[str, ClassEntry]
 ) -> JsonObject:
-    """Return the result of one student, from the counting entries by question."""
+    """Return the `results.json` of one student, from their counting entries by question.
+
+    If one of them has no points yet, the whole result is "NOT GRADED".
+    """
     ungraded = [entry.note for entry in entries.values() if entry.points is None]
     if ungraded:
         return ungraded_result("; ".join(dict.fromkeys(ungraded)))
@@ -208,7 +212,7 @@ def gradescope_result(
 
 
 def ungraded_result(reason: str, instructor: str = "") -> JsonObject:
-    """Return the result if a grade could not finish: the reason, and advice for the instructor.
+    """Return a `results.json` without a grade: the reason, and advice for the instructor.
 
     It has no score: any number would be the student's zero.
     """
@@ -239,9 +243,10 @@ def _tests(question: AssignedQuestion, entry: ClassEntry | None) -> Iterator[Jso
 
 
 def _part_output(number: int, part: PartResult, view: StudentView) -> tuple[str, list[str]]:
-    """Return the text on a part, and its ideas.
+    """Return the text on a part, and the ids of its ideas.
 
-    Only one part has the feedback on the whole report.
+    The part with the first failing check has the feedback on the whole report; later parts only
+    list their failing checks.
     """
     output = ""
     ideas: list[str] = []

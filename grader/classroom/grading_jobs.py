@@ -92,7 +92,7 @@ def grade_one(job: GradingJob) -> ProgramGrade:
 
 
 def _take_session(job: GradingJob) -> GradingSession:
-    """Return the idle session if it fits the job, or else a new one."""
+    """Return a session for the question of a job; an idle one that does not fit is closed."""
     with suppress(IndexError):  # every session is busy
         assigned, session = _idle.pop()
         sets = len(session.question.spec.given) or 1
@@ -130,7 +130,9 @@ def _without_points(report: Report) -> Report:
 
 
 def with_equal_points(question: Question) -> Question:
-    """Return a question in which each part without points of checks shares its points equally.
+    """Return a question in which each part divides its points equally among its required checks.
+
+    A part whose author wrote points at checks keeps them.
 
     Points are integers: the first checks have one more if the points do not divide. A part with
     more checks than points is worth all or nothing.
@@ -192,7 +194,8 @@ def grade_all(
 ) -> Generator[ProgramGrade, None, None]:
     """Grade jobs, and give each grade when it is finished.
 
-    Only a few jobs are in memory at a time. GraderError if no process can be started.
+    Only a few jobs are in memory at a time. The pool is closed at the end. GraderError if no
+    process can be started.
     """
     waiting = iter(jobs)
     running = set[Future[ProgramGrade]]()

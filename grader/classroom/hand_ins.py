@@ -209,7 +209,7 @@ class HandIns(Closeable):
             yield hand_in, program
 
     def _missing_answer(self, likely: list[ClaimedFile]) -> tuple[HandIn, SubmittedProgram]:
-        """Return a hand-in without a program, with the fault of the likeliest file as the reason."""
+        """Return a hand-in without a program, with the fault of the likeliest file."""
         student, question, certainty = likely[0].claim[:3]
         suffixes = self.names.suffixes_for(question)
 

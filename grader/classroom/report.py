@@ -1,8 +1,9 @@
 """Findings on a class from all its grades, and how the instructor sees them.
 
-A student holds an idea if the report asserts it: alone or together with another idea, it gives
-exactly the student's results.  An idea that fits only a part is counted separately.  The starter
-contains its ideas by design, so a student who hands it in unchanged holds none.
+An idea is a wrong idea that the question lists, with feedback.  A student holds it if the report
+asserts it: alone or together with another idea, it gives exactly the student's results.  An idea
+that fits only a part is counted separately.  The starter contains its ideas by design, so a student
+who hands it in unchanged holds none.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class StudentSummary:
 
 @dataclass(slots=True)
 class ClassIdea:
-    """A listed idea that a student's counting file shows."""
+    """A listed idea, and the students whose counting files show it."""
 
     id: str
     line: str  # the first sentence of its feedback
@@ -110,7 +111,7 @@ class AnswerGroup:
 
 @dataclass(slots=True)
 class QuestionFindings:
-    """Findings on one question."""
+    """Findings on one question: statuses of answers, ideas, and groups of equal wrong answers."""
 
     question: AssignedQuestion
     standings: dict[AnswerStatus, int] = field(
@@ -123,7 +124,7 @@ class QuestionFindings:
 
 @dataclass(frozen=True, slots=True)
 class ClassFindings:
-    """Findings on a class."""
+    """All facts in the report of a class."""
 
     terms: ClassSettings
     students: tuple[StudentSummary, ...]
@@ -136,13 +137,13 @@ class ClassFindings:
 
 
 def by_student(entries: Iterable[ClassEntry]) -> Iterator[tuple[str, dict[str, ClassEntry]]]:
-    """Give each student with their entries by question; the entries are sorted by student."""
+    """Give each student with their entries by question; entries of a student must be adjacent."""
     for student, group in groupby(entries, key=lambda entry: entry.hand_in.student):
         yield student, {entry.question.id: entry for entry in group}
 
 
 def class_findings(settings: ClassSettings, entries: Iterable[ClassEntry]) -> ClassFindings:
-    """Return the findings from the counting entries, which are sorted by student."""
+    """Return the findings from the counting entries; those of a student must be adjacent."""
     questions = [QuestionFindings(question) for question in settings.questions]
     seen_files = set[tuple[str, str]]()  # handle of a group, sha256
     students = []
@@ -183,7 +184,7 @@ def class_findings(settings: ClassSettings, entries: Iterable[ClassEntry]) -> Cl
 
 
 def _count_by_share(points: Sequence[float], max_points: float) -> dict[str, int]:
-    """Return the number of students for each tenth of the maximum points."""
+    """Count students by their share of the points, as {"0 to 10 %": 2, ..., "100 %": 7}."""
     if not points:
         return {}
     tenths = Counter(min(10, int(10 * earned / (max_points or 1) + 1e-9)) for earned in points)
@@ -192,7 +193,7 @@ def _count_by_share(points: Sequence[float], max_points: float) -> dict[str, int
 
 
 def answer_status(entry: ClassEntry) -> AnswerStatus:
-    """Return the status of a student's answer."""
+    """Return the status of a student's answer.  Points by hand do not change it."""
     report = entry.report
     if not entry.hand_in.path:  # it only has points by hand
         return AnswerStatus.MISSING
@@ -215,7 +216,7 @@ def answer_status(entry: ClassEntry) -> AnswerStatus:
 
 
 def certain_ideas(report: Report) -> tuple[str, ...]:
-    """Return the listed ideas that a report asserts: by an exact match, or as a pair."""
+    """Return the ids of ideas that give exactly the results, alone or together as a pair."""
     is_pair = any(explanation.kind == "pair" for explanation in report.explanations)
     is_pair = is_pair and len(report.misconceptions) > 1
     return tuple(idea.id for idea in report.misconceptions if idea.exact or is_pair)
@@ -270,8 +271,8 @@ def _add_result(
 
 
 def _new_group(question: str, handle: str, report: Report) -> AnswerGroup:
-    """Return an empty group of answers, with the sentences of the first report."""
-    failing = grade_sentences.failing_required_checks(report)
+    """Return a group without students, described by the report of its first answer."""
+    failing = sentences.failing_required_checks(report)
     if not failing:
         return AnswerGroup(question, handle, grade_sentences.file_problem(report))
     return AnswerGroup(
@@ -287,7 +288,7 @@ def _new_group(question: str, handle: str, report: Report) -> AnswerGroup:
 
 
 def _load_failure(entry: ClassEntry) -> str:
-    """Return why a file did not load, in a few words; empty if it did."""
+    """Return why a file did not load, such as "invalid Python"; "" for any other entry."""
     report = entry.report
     if entry.hand_in.fault:
         return "no answer in the file"
@@ -307,7 +308,7 @@ def _load_failure(entry: ClassEntry) -> str:
 
 
 def load_failures(findings: ClassFindings) -> dict[str, list[str]]:
-    """Return the students whose file did not load, with the question, by cause."""
+    """Return the students whose file did not load, as {"invalid Python": ["ann (softmax)"]}."""
     by_cause: dict[str, list[str]] = {}
     for student in findings.students:
         for result in student.results:
@@ -385,7 +386,7 @@ def students_to_talk_to(findings: ClassFindings) -> list[tuple[StudentSummary, s
 
 
 def _talk_reasons(student: StudentSummary, findings: ClassFindings) -> dict[int, str]:
-    """Return the reasons to talk to a student, by rank."""
+    """Return the reasons to talk to a student by rank, from 0, the most urgent."""
     reasons: dict[int, str] = {}
     not_tried = {AnswerStatus.MISSING, AnswerStatus.NOT_GRADED}
     tried = [result for result in student.results if result.standing not in not_tried]
@@ -406,7 +407,7 @@ def _talk_reasons(student: StudentSummary, findings: ClassFindings) -> dict[int,
 
 
 def _reason_keys(result: StudentResult) -> set[str]:
-    """Return the keys of `_TALK_REASONS` that hold for a result."""
+    """Return the keys of `_TALK_REASONS` that may hold for a result: its status, and others."""
     keys: set[str] = {result.standing}
     if result.unread:
         keys.add(_LINES_UNREAD)
@@ -416,7 +417,10 @@ def _reason_keys(result: StudentResult) -> set[str]:
 
 
 def class_blocks(findings: ClassFindings, results: str, max_students: int | None = 8) -> Blocks:
-    """Give the page of a class, with at most `max_students` names in a list."""
+    """Give the page of a class, with at most `max_students` names in a list (None: all).
+
+    `results` is the path of the folder of results, for the commands on the page.
+    """
     yield Heading(findings.terms.title or "A class", level=1)
     yield Paragraph(class_summary(findings))
     yield Paragraph(_settings_text(findings.terms))
@@ -481,7 +485,7 @@ def _student_table(findings: ClassFindings) -> Table:
 
 
 def result_text(result: StudentResult, *, shows_cause: bool) -> str:
-    """Return the points and verdict of a result, with the cause, and marks if late or by hand."""
+    """Return a result as text: "0 fail (invalid Python), late", or "-" if nothing is handed in."""
     if result.standing is AnswerStatus.MISSING and not result.by_hand:
         return "-"
     text = result.verdict if result.points is None else f"{result.points} {result.verdict}"
@@ -546,7 +550,7 @@ def _group_blocks(groups: Sequence[AnswerGroup], results: str, max_students: int
 
 
 def _student_list(students: Sequence[str], max_students: int | None) -> str:
-    """Return the number of students, and the first names."""
+    """Return students as text: "3 students: ann, bob, ..." if `max_students` is 2."""
     names = ", ".join(_shown_text(student) for student in students[:max_students])
     if max_students is not None and len(students) > max_students:
         names += ", ..."
@@ -554,7 +558,7 @@ def _student_list(students: Sequence[str], max_students: int | None) -> str:
 
 
 def _bars(counts: Mapping[str, int]) -> Table:
-    """Return a bar for each count; the largest has the full length."""
+    """Return a table with a bar of `#` for each count; the largest has the full length."""
     largest = max(counts.values(), default=0)
     rows = []
     for name, count in counts.items():

@@ -66,7 +66,8 @@ def class_page(
 ) -> Iterator[str]:
     """Give the page of a class in pieces.
 
-    The entries, which are sorted by student, are read while it is written: they may be many.
+    The entries are read while the page is written, because they may be many; those of a student
+    must be adjacent. `results` is the path of the folder of results.
     """
 
     def body() -> Iterator[str]:
@@ -83,7 +84,7 @@ def class_page(
 
 
 def _student_details(student: StudentSummary, entries: Mapping[str, ClassEntry]) -> Iterator[str]:
-    """Give everything about a student as an element that opens."""
+    """Give everything about a student as a `<details>` element, which the finder can search."""
     name = f"{student.id} ({student.name})" if student.name else student.id
     words = _escape_html(
         " ".join([name, student.email, *_search_words(student)]), _MAX_WORDS_LENGTH

@@ -1,8 +1,9 @@
 """The folder of results: `class.json` with the settings, and `grades.sqlite` with one table.
 
-A row is a file that a student handed in for a question, with its program and grade.  A verdict is
-committed before it is shown: nothing is lost if the command is killed.  Rows are never removed:
-nothing is graded twice.
+A row is a file that a student handed in for a question, with its program and grade.  It is current
+unless a later grading no longer found the file (`place` is -1 then).  A verdict is committed before
+it is shown: nothing is lost if the command is killed.  Rows are never removed: nothing is graded
+twice.  SUBMISSIONS is the folder or zip file that the instructor gave; a class may have several.
 
 Other users may write to the folder, too: they may have put a link to a file of the user in the
 place of a file with a known name.
@@ -95,9 +96,10 @@ class ClassResults(Closeable):
     def __init__(
         self, folder: Path, *, write: ClassSettings | None = None, drawn: bool = False
     ) -> None:
-        """Open a folder of results. With settings it is opened for writing, and it may be new.
+        """Open a folder of results: to read it, or to `write` it with these settings.
 
-        If their seed was `drawn` by chance, the seed of earlier results is kept.
+        To write, the folder is locked, and created if it is missing. If the seed of the settings
+        was `drawn` by chance, the seed of earlier results is kept.
         """
         self.folder = folder
         self._path = folder / GRADES_FILE
@@ -145,7 +147,7 @@ class ClassResults(Closeable):
         return db
 
     def close(self) -> None:
-        """Let another process write, and leave one plain file."""
+        """Close and unlock the folder; its database becomes one file without a WAL next to it."""
         if self._writes:
             with suppress(sqlite3.Error):  # another process is reading it
                 self._db.execute("PRAGMA journal_mode = DELETE")
@@ -156,10 +158,11 @@ class ClassResults(Closeable):
     def store_hand_ins(
         self, hand_ins: Iterable[tuple[HandIn, SubmittedProgram]], unused: Iterable[Any] = ()
     ) -> int:
-        """Store all submissions or, on an error, none; return their number.
+        """Store the submissions of these SUBMISSIONS, on an error none; return their number.
 
-        Submissions of other students elsewhere stay. `unused` are the files that do not count; they
-        are read after the submissions.
+        They replace all that was current from these SUBMISSIONS, and a student's answers to the
+        same question from others. `unused` gives the files that do not count, with the reason; it
+        is read after the submissions.
         """
         count = 0
         root = self._root
@@ -207,11 +210,14 @@ class ClassResults(Closeable):
         )
 
     def _answered_questions(self) -> set[tuple[str, str]]:
-        """Return each student and question with a submission."""
+        """Return each student and question with a current submission."""
         return {*self._rows("SELECT DISTINCT student, question FROM grade WHERE place >= 0")}
 
     def store_grade(self, grade: ProgramGrade, graded_at: str) -> None:
-        """Store a grade in one commit, for all students who handed in that program."""
+        """Store a grade in one commit, for all rows with its key that are not graded yet.
+
+        A report that cannot be stored and read again becomes a fault of the grader.
+        """
         report = None
         fault = grade.fault
         try:
@@ -233,18 +239,18 @@ class ClassResults(Closeable):
     # Reading.
 
     def unassigned_files(self) -> list[tuple[str, str]]:
-        """Return the files that do not count, each with the reason."""
+        """Return the path of each file that is no student's answer, with the reason."""
         return list(self._rows("SELECT path, why FROM aside ORDER BY rowid"))
 
     def count_other_students(self) -> int:
-        """Return the number of students whose files are in other submissions."""
+        """Return the number of students with current files from other SUBMISSIONS."""
         sql = "SELECT count(DISTINCT student) FROM grade WHERE place >= 0 AND root != ?"
         return self._count(sql, self._root)
 
     def programs_to_grade(
         self, question: AssignedQuestion
     ) -> Iterator[tuple[str, SubmittedProgram, str]]:
-        """Give each different program that needs a grade for a question: key, program, student."""
+        """Give the key, the program and one student of each program that needs a grade."""
         sql = (
             "SELECT key, student, program, modules FROM grade WHERE question = ? AND place >= 0 "
             "AND root = ? AND state IN ('waiting', 'fault') AND program IS NOT NULL "
@@ -256,20 +262,23 @@ class ClassResults(Closeable):
             yield key, SubmittedProgram(main, contents), student
 
     def entries_of_program(self, key: str) -> list[ClassEntry]:
-        """Return the current files with one program."""
+        """Return the current files of these SUBMISSIONS whose grade has this key."""
         return list(self._entries("root = ? AND key = ?", self._root, key))
 
     def settled_entries(self) -> Iterator[ClassEntry]:
-        """Give each current file that needs no grade."""
+        """Give each current file of these SUBMISSIONS that is graded, or has no program."""
         condition = "root = ? AND (state IN ('graded', 'none') OR program IS NULL)"
         return self._entries(condition, self._root)
 
     def all_entries(self) -> Iterator[ClassEntry]:
-        """Give each current file, sorted by student, question and time."""
+        """Give each current file of the class, sorted by student, question and time."""
         return self._entries("1", order="student COLLATE NOCASE, student, question, at, place")
 
     def counting_entries(self) -> Iterator[ClassEntry]:
-        """Give the files that count by student: one for each student and question."""
+        """Give the one entry that counts for each student and question, student by student.
+
+        An entry with points by hand may have no file. Students without any file come last.
+        """
         overrides = self._overrides()
         for student, entries in groupby(self.all_entries(), lambda entry: entry.hand_in.student):
             counting = {
@@ -292,7 +301,11 @@ class ClassResults(Closeable):
             yield ClassEntry(self._questions[question_id], hand_in, override=override)
 
     def _counting_entry(self, files: list[ClassEntry]) -> ClassEntry:
-        """Return the entry that counts, from the files of one student and question in order."""
+        """Return the entry that counts, from the files of one student and question in order.
+
+        Files that are too late to earn points, and unchanged starters, count only if there is no
+        other. Of the rest it is the last file, or with `counts: best` the last of the best.
+        """
         files = files[::-1]
         in_time = [entry for entry in files if entry.late_penalty_percent < 100]
         files = in_time or files
@@ -389,9 +402,10 @@ class ClassResults(Closeable):
     def equal_answers(
         self, question_id: str, digits: str
     ) -> tuple[str, list[tuple[HandIn, bytes]]]:
-        """Return the group of equal wrong answers whose digest begins with some digits.
+        """Return the group of equal wrong answers whose digest begins with these digits.
 
-        The whole digest comes first, then each answer with its program, by student.
+        The result is the whole digest, and each answer with its program, sorted by student.
+        UsageError unless exactly one group fits.
         """
         groups: dict[str, list[tuple[HandIn, bytes]]] = {}
         sql = (
@@ -447,7 +461,7 @@ def _storable(value: Any) -> Any:  # noqa: ANN401 - of a column
 
 @contextmanager
 def _lock_folder(folder: Path) -> Iterator[None]:
-    """Create a folder, and keep other processes from writing results to it."""
+    """Create a folder, and lock it; UsageError if another process writes results to it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

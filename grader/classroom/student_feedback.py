@@ -71,7 +71,10 @@ class StudentView(NamedTuple):
 
 
 def student_view(report: Report, hidden: Collection[str]) -> StudentView:
-    """Return the part of a report that its student may see, without the hidden checks and cases."""
+    """Return the part of a report that its student may see.
+
+    It has no hidden checks and cases, and no expected values of estimates.
+    """
     report = without_expected_values(report)
     if not hidden:
         return StudentView(report)
@@ -100,7 +103,7 @@ def student_view(report: Report, hidden: Collection[str]) -> StudentView:
 
 
 def _hidden_names(report: Report, hidden: Collection[str]) -> frozenset[str]:
-    """Return the hidden names, and the cases that only hidden checks have."""
+    """Return the `hidden` names of checks and cases, and the cases that only hidden checks use."""
     open_cases = set[str]()
     cases_of_hidden_checks = set[str]()
     for check in report.checks:
@@ -112,7 +115,7 @@ def _hidden_names(report: Report, hidden: Collection[str]) -> frozenset[str]:
 
 
 class _HiddenNameFilter:
-    """Removes everything that mentions hidden names."""
+    """Removes from a report everything that mentions a hidden check or case."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names
@@ -120,7 +123,7 @@ class _HiddenNameFilter:
         self._pattern = re.compile(rf"(?<![\w-])(?:{alternatives})(?![\w-])", re.IGNORECASE)
 
     def visible_text(self, text: str) -> str:
-        """Return a text; empty if it contains a hidden name."""
+        """Return the text unchanged, or "" if it contains a hidden name."""
         return "" if self._pattern.search(text) else text
 
     def visible_check(self, check: CheckResult) -> CheckResult:
@@ -159,7 +162,7 @@ class _HiddenNameFilter:
     def visible_ideas(
         self, matches: Collection[IdeaMatch], failing_cases: int
     ) -> Iterator[IdeaMatch]:
-        """Give the ideas that rest on open checks and cases, with counts of open cases only."""
+        """Give the ideas that open checks and cases show, with counts of open cases only."""
         for match in matches:
             checks = self._visible(match.checks)
             cases = self._visible(match.seen)
@@ -210,7 +213,7 @@ _PART_STATES = {Verdict.PASS: "passes", Verdict.SKIPPED: "not asked yet"}
 
 
 def feedback(settings: ClassSettings, entries: Sequence[ClassEntry]) -> Sequence[Block]:
-    """Return the feedback to a student, from the counting entry of each question, at least one."""
+    """Return the feedback to one student, from their counting entries, at least one."""
     (student,) = class_findings(settings, entries).students
     blocks: list[Block] = [Heading(student.name or student.id, level=1)]
     if settings.title:

@@ -1,4 +1,8 @@
-"""Pages and JSON of the audit of a question: the kill matrix, checks and mutants."""
+"""Pages and JSON of the audit of a question: the matrix, its checks and its mutants.
+
+The matrix shows which check stops which wrong program.  A mutant is the reference with one small
+change, such as `<` for `<=`; it is killed if a check fails on it, and otherwise survives.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ from grader.reports.text_layout import BOLD, GREEN, RED, Line, pad, truncate
 
 _MAX_NAMES = (40, 28)  # columns of a program's name, if there is room and if there is not
 _NAMED = "named"
-_MARKS = dict(zip(MatrixCell, ".x-? ", strict=True))  # in its order
+_MARKS = dict(zip(MatrixCell, ".x-? ", strict=True))  # in the order of the members
 _MEANINGS = {  # with styles
     "X": ("stopped by a check that claims it", BOLD),
     "x": ("stopped", GREEN),
@@ -92,7 +96,10 @@ def _matrix_section(report: AuditReport) -> Blocks:
 
 
 def cell_mark(row: AuditRow, check: str) -> str:
-    """Return the mark of a cell, which shows if the question claims that the check stops it."""
+    """Return the character of a cell of the matrix, a key of `_MEANINGS`.
+
+    It is "X" or "!" instead of "x" or "." if the question claims that the check stops the program.
+    """
     cell = row.cells[check]
     if check in row.claimed_by and cell is MatrixCell.KILLS:
         return "X"
@@ -102,7 +109,11 @@ def cell_mark(row: AuditRow, check: str) -> str:
 
 
 def _matrix(report: AuditReport) -> Figure:
-    """Return one row per program and one column per check, with the names above as stairs."""
+    """Draw the matrix: a row for each program, and a column of marks for each check.
+
+    Each check's name has a line above the marks, with a `|` for every column to its left.  If the
+    window is too narrow, columns move together, and then names of programs are cut.
+    """
     checks = [check.id for check in report.checks]
     longest = max(len(row.name) for row in report.programs)
     last_width = max(len(_NAMED), *(len(_named(row)) for row in report.programs))
@@ -183,7 +194,10 @@ def _summary(report: AuditReport) -> str:
 
 
 def mutation_page(report: MutationReport) -> Blocks:
-    """Yield the score, the checks that kill, and every survivor with its line and a case."""
+    """Yield the page of mutants: counts, checks that kill, survivors, and the score.
+
+    A survivor has its line, and a case that shows the difference if the search found one.
+    """
     yield Heading(f"{report.question}: mutants of the reference", _effort(report))
     yield BlankLine()
     yield Paragraph(_counts(report), indent=2)
@@ -264,7 +278,7 @@ def _score(report: MutationReport) -> str:
 
 
 def audit_to_json(report: AuditReport, mutants: MutationReport | None = None) -> dict[str, object]:
-    """Return an audit, with the mutants of the question if they were tried."""
+    """Return an audit as data for JSON, with the mutants of the question if they were tried."""
     data = {**to_plain_data(report), "ok": report.ok}
     if mutants is not None:
         data["mutants"] = mutation_to_json(mutants)
@@ -272,7 +286,7 @@ def audit_to_json(report: AuditReport, mutants: MutationReport | None = None) ->
 
 
 def mutation_to_json(report: MutationReport) -> dict[str, object]:
-    """Return the results of the mutants of a reference."""
+    """Return the results of the mutants as data for JSON, with the number of each fate."""
     return {
         **to_plain_data(report, without={"question", "seeds", "trials"}),
         "tried": len(report.trials),

@@ -112,11 +112,11 @@ def write_script(
     remark: str,
     expected: Mapping[str, Any] | None = None,
 ) -> CaseScript:
-    """Write the script of a run on a case, with a remark on the first line.
+    """Write the script of a run (a sequence of steps) on a case, with a remark on the first line.
 
-    The inputs are as `grader.grading.case_inputs` returns them.  The script
-    prints the named results (default: those of the last step), and compares them with `expected`,
-    which has numbers and arrays by result.
+    The inputs are as `grader.grading.case_inputs` returns them.  The script prints the named
+    results (default: those of the last step).  If `expected` is given, it compares numbers and
+    arrays with those of `expected`, by the name of the result, and prints other values.
     """
     steps = question.runs[run]
     uses_driver = any(step.owner in {"driver", "judge"} for step in steps)
@@ -154,7 +154,10 @@ def write_script(
 
 
 def _result_lines(name: str, value: object, arrays: Arrays) -> Iterator[str]:
-    """Yield lines that print a result, and the expected value if it can be written."""
+    """Yield lines that print a result, and the expected value if there is one.
+
+    Numbers and arrays are also compared; large arrays join `arrays`.
+    """
     entries = value if isinstance(value, dict) else {}
     if isinstance(value, (list, tuple)):
         entries = dict(enumerate(value))
@@ -182,7 +185,7 @@ def _is_numeric(value: object) -> bool:
 
 
 def _call_line(step: Step) -> str:
-    """Return a step as a line that runs in a script."""
+    """Return a step as a line of a script: `y = submission.f(x)` for the step `y = f(x)`."""
     targets, _, call = (part.strip() for part in " ".join(step.text.split()).partition("="))
     if step.is_backward:
         if not step.unpack:
@@ -199,7 +202,7 @@ def _call_line(step: Step) -> str:
 
 
 def _input_lines(name: str, spec: Mapping[str, Any], arrays: Arrays) -> Iterator[str]:
-    """Yield lines that make an input; add it to `arrays` if it is a large array."""
+    """Yield lines that make an input with its layout; a large array joins `arrays`."""
     value = spec["value"]
     array = value.values if isinstance(value, Tensor) else value
     if not isinstance(array, np.ndarray):
@@ -238,7 +241,10 @@ def _array_literal(before: str, array: np.ndarray[Any, Any]) -> str:
 
 
 def module_name(case: str) -> str:
-    """Return the name of the file of a case, without `.py`: one that can be imported."""
+    """Return the stem of a case's file, such as `two_rows` for "two-rows".
+
+    It gets the prefix `case_` if Python could not import it, or if it would hide a module.
+    """
     name = re.sub("[^0-9A-Za-z]", "_", case).strip("_")
     is_free = name.isidentifier() and not keyword.iskeyword(name) and name not in _IMPORTED
     return name if is_free else f"case_{name}"

@@ -55,7 +55,7 @@ table:first-of-type td + td { font-size: 1.6rem; line-height: 1.25; }
 
 
 def page(model: CostModel, title: str, taken: Settings, notes: Iterable[str]) -> Blocks:
-    """Yield the page of a model with these settings."""
+    """Yield the page of a model with the settings `taken`; `notes` are sentences on them."""
     values = model.formula_values(taken)
     yield Heading(title, name=model.name)
     yield Paragraph(model.about)
@@ -68,7 +68,11 @@ def page(model: CostModel, title: str, taken: Settings, notes: Iterable[str]) ->
 
 
 def table_blocks(table: CostTable, values: Values, *, whole: bool = False) -> Blocks:
-    """Yield a table; if `whole`, also the rows that these settings do not have."""
+    """Yield a table with the numbers of these settings.
+
+    If `whole`, it also has the rows whose condition is false for them, and no bars: a script
+    shows and hides rows when a setting changes.
+    """
     yield Heading(table.title)
     rows = [row for row in table.rows if whole or evaluate_formula(row.condition, values)]
     texts = [[cell_text(cell, values) for cell in row.cells] for row in rows]
@@ -86,12 +90,16 @@ def table_blocks(table: CostTable, values: Values, *, whole: bool = False) -> Bl
 
 
 def cell_text(cell: str | CostCell, values: Values) -> str:
-    """Return the text of a cell."""
+    """Return the text of a cell; its number is computed from the values of formulas."""
     return cell if isinstance(cell, str) else cell.text(values)
 
 
 def to_json(model: CostModel, taken: Settings) -> dict[str, Any]:
-    """Return settings, costs and the rows of tables; a shape is a list, a ratio a float."""
+    """Return settings, costs, and rows of tables by their first cell.
+
+    A shape is a list, a ratio a float.  Cells in GiB are left out, as are rows whose condition is
+    false.
+    """
     values = model.formula_values(taken)
 
     def plain(cell: CostCell) -> object:
@@ -113,7 +121,7 @@ def to_json(model: CostModel, taken: Settings) -> dict[str, Any]:
 
 
 def html(model: CostModel, taken: Settings, notes: Iterable[str]) -> tuple[str, str]:
-    """Return the body of a page that begins with these settings, and its script."""
+    """Return the body of an HTML page, with the settings `taken` at first, and its script."""
     values = model.formula_values(taken)
     buttons = " ".join(
         f'<button type="button" name="{preset}">{preset}</button>' for preset in model.presets
@@ -159,7 +167,7 @@ def _script_cell(cell: str | CostCell) -> tuple[str, str, list[str]] | None:
 
 
 def _field(setting: Setting, value: str) -> str:
-    """Return a setting as a field to type, choose or move."""
+    """Return a setting as a list of words, or as a number field with a slider."""
     name = setting.name
     if setting.words:
         options = ""

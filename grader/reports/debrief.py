@@ -11,7 +11,7 @@ from grader.reports.blocks import BlankLine, Blocks, Heading, Item, Paragraph, T
 
 
 class PartTime(NamedTuple):
-    """Minutes until a part passed, or until the candidate left the question."""
+    """One part of a question: tries, and the minutes until it passed or was left."""
 
     number: int
     planned: int
@@ -31,7 +31,7 @@ class IdeaDuration(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QuestionDebrief:
-    """Result of one question."""
+    """Facts on one question of an interview."""
 
     id: str
     title: str
@@ -48,7 +48,7 @@ class QuestionDebrief:
 
 @dataclass(frozen=True, slots=True)
 class Debrief:
-    """Result of an interview."""
+    """Facts on a finished interview."""
 
     number: int
     at: datetime
@@ -62,7 +62,7 @@ class Debrief:
 
     @property
     def title(self) -> str:
-        """Number, candidate and time of the interview."""
+        """Number, candidate and time: "Interview 3 of Ann, 2026-11-20 10:00"."""
         candidate = f" of {self.candidate}" if self.candidate else ""
         return f"Interview {self.number}{candidate}, {self.at:%Y-%m-%d %H:%M}"
 

@@ -1,4 +1,4 @@
-"""Pages of follow-up questions and their answers."""
+"""Pages of follow-up questions, which are asked without code after a pass, and their answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ def follow_up_blocks(follow_up: FollowUp, lead: str) -> Blocks:
 def answer_blocks(
     follow_up: FollowUp, verdict: str | None, idea: str = "", feedback: str = ""
 ) -> Blocks:
-    """Yield whether an answer is right, the right answer, and the idea behind a wrong one."""
+    """Yield whether an answer is right, the right answer, and the idea behind a wrong one.
+
+    A question of the kind "points" has no verdict: only our answer is shown.
+    """
     if follow_up.kind == "points":
         yield Paragraph("Our answer:")
     elif verdict == "pass":
@@ -34,7 +37,7 @@ def answer_blocks(
 
 
 def list_item_blocks(follow_up: FollowUp, name: str, verdict: str) -> Blocks:
-    """Yield a follow-up of a list, with its answer if the candidate has answered it."""
+    """Yield one follow-up of a list; the answer only if there is a `verdict` (else "")."""
     yield BlankLine()
     yield Paragraph(follow_up.ask, f"{name} {STATES[verdict]}:")
     if verdict:

@@ -1,4 +1,4 @@
-"""Exhibits of a failing check, which set numbers side by side, and exceptions for their author.
+"""Exhibits of a failing check, which show numbers side by side, and exceptions.
 
 In a grid a wrong entry carries `*`, and the focus (a window, a row, an entry) stands in brackets.
 If the window is too narrow, panels go below one another, with yours and expected last together, or
@@ -39,7 +39,7 @@ _MAX_VALUE = 24
 _MAX_BAR = 20
 _CURVE_POINTS = 5
 _PANEL_GAP = 4  # columns between two panels
-_MIN_COLUMNS = 3  # panels are set below one another before fewer are shown
+_MIN_COLUMNS = 3  # panels with at most these columns go below one another before they lose any
 _MAX_HEIGHT = 16  # lines of panels that still leave room for the rest on one screen
 _MAX_ENTRY = 16  # characters
 _NOTE_WIDTH = 24  # a note below a narrow panel may be this wide
@@ -60,8 +60,8 @@ def exhibit_blocks(
 ) -> Blocks:
     """Yield an exhibit with at most `most` rows of a table or details of bars.
 
-    `hidden` leaves out the expected values; without `inputs` grids show only yours and expected.
-    `bound` is the condition on the end of a curve: "below 1e-8".
+    `hidden` leaves out the expected values of a breakdown; without `inputs` grids show only yours
+    and expected.  `bound` is the condition on the end of a curve: "below 1e-8".
     """
     match exhibit:
         case Grids():
@@ -132,7 +132,10 @@ def _curve(curve: model.Curve) -> Blocks:
 
 
 def _bars(bars: Sequence[Bar], details: Sequence[str], title: str, most: int) -> Blocks:
-    """Yield one bar below the other, the largest in full, and then the details."""
+    """Yield one bar below the other, the largest in full, and then at most `most` details.
+
+    `title` stands before the first detail.
+    """
     finite = [bar.value for bar in bars if math.isfinite(bar.value)]
     largest = max(finite, default=0.0)
     rows = []
@@ -175,7 +178,11 @@ def grid_lines(grids: Grids, width: int, *, inputs: bool = True) -> list[Line]:
 
 
 def _arrange(panels: Sequence[Panel], width: int) -> list[list[DrawnPanel]]:
-    """Return rows of panels with as many columns as fit, or fewer if that is too tall."""
+    """Return rows of drawn panels, with the largest number of columns that fits the width.
+
+    From more than `_MIN_COLUMNS`, columns are also cut if the rows would be too tall, or if yours
+    and expected would not stand next to each other.
+    """
     rows: list[list[DrawnPanel]] = []
     most = max((len(row) for panel in panels for row in panel.rows), default=0)
     for columns in range(most or 1, 0, -1):
@@ -221,7 +228,7 @@ def _draw_panel(panel: Panel, columns: range, width: int) -> DrawnPanel:
 
 
 def _draw_rows(panel: Panel, columns: range) -> DrawnPanel:
-    """Return the rows of a panel with marks, and ellipses for columns that are cut."""
+    """Return the rows of a panel: these columns with their marks, and ellipses for the others."""
     entries = {
         (row, column): _LEADING_ZERO.sub(r"\1", escape_line(texts[column], _MAX_ENTRY))
         for row, texts in enumerate(panel.rows)
@@ -274,9 +281,10 @@ def _end_marks(
 
 
 def shown_columns(panel: Panel, panels: Sequence[Panel], most: int) -> range:
-    """Return at most `most` columns of a panel around its focus, or around the wrong entries.
+    """Return at most `most` columns of a panel, around its focus or else its wrong entries.
 
-    A panel without any takes those of a panel of its width: yours and expected show the same part.
+    A panel without either takes those of another panel of its width: yours and expected show the
+    same columns.
     """
     total = max(map(len, panel.rows))
     if total <= most:
@@ -297,7 +305,7 @@ def shown_columns(panel: Panel, panels: Sequence[Panel], most: int) -> range:
 
 
 def _spoken_entries(grids: Grids) -> Iterator[str]:
-    """Yield grids to be read aloud: the inputs row by row, then the wrong entries one by one."""
+    """Yield sentences to read aloud: the inputs row by row, then the first wrong entries."""
     panels = grids.panels
     if len(panels) == 1:
         panels *= 2
@@ -324,9 +332,9 @@ def _spoken_entries(grids: Grids) -> Iterator[str]:
 def exception_blocks(
     raised: ExceptionRecord, filename: str, *, most: int = NO_LIMIT, sentence: str = ""
 ) -> Blocks:
-    """Yield at most `most` of the candidate's lines, the innermost, and then the exception.
+    """Yield the innermost lines of the candidate's traceback, at most `most`, and the exception.
 
-    The exception is left out if the page has it in a sentence already.
+    The exception is left out if `sentence`, which is on the page already, contains its message.
     """
     if raised.column is not None and raised.frames:
         last = raised.frames[-1]

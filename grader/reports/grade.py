@@ -1,7 +1,11 @@
 """The page of a grade: verdict and file, the smallest failing case, the idea behind it, next steps.
 
-The page fits a screen of 24 lines; it counts the parts that do not fit.  It is a pure function of
-the report and of a context that the command adds.  The page of an experiment is one, too.
+The page fits a screen of 24 lines; it names the parts that do not fit.  It is a pure function of
+the report and of a context that the command adds.  The page of an experiment is a pure function of
+its result.
+
+An idea is a wrong idea that the question lists, with feedback.  A symptom says only which check
+fails and in which case: an unchanged starter gets no more.
 """
 
 from __future__ import annotations
@@ -79,7 +83,7 @@ class GradeContext:
 
 
 def grade_page(report: Report, context: GradeContext = GradeContext()) -> Sequence[Block]:
-    """Return the page of a grade."""
+    """Return the page of a grade, of a pass or of a failure."""
     report = without_expected_values(report)
     if report.verdict is Verdict.PASS or context.asked_part > 0:
         sections = _pass_sections(report, context)
@@ -124,7 +128,7 @@ def _failure_sections(report: Report, context: GradeContext) -> list[Sequence[Bl
 
 
 def _symptom_notice(report: Report, context: GradeContext) -> str:
-    """Return why only a symptom is shown; empty if everything is shown."""
+    """Return the sentence that only a symptom is shown, and why; empty if all is shown."""
     explain = context.explain or context.full
     if grade_sentences.shows_only_symptom(report, explain=explain):
         return grade_sentences.STARTER_NOTICE
@@ -134,12 +138,18 @@ def _symptom_notice(report: Report, context: GradeContext) -> str:
 
 
 def _has_always_reported(checks: Iterable[CheckResult]) -> bool:
-    """Return True if the candidate has to find out which of the checked properties fail."""
+    """Return True if a check has its own line on the page when it fails, as picked causes do.
+
+    A page that shows only a symptom leaves out these lines.
+    """
     return any(kind_named(check.kind).always_reported for check in checks)
 
 
 def derivation_blocks(question: Question, report: Report, file: bytes) -> Sequence[Block]:
-    """Return the lines of a derivation with their results; empty for other forms."""
+    """Return a table of a derivation's lines, each "right", "wrong" or not tried.
+
+    Empty for a question of another form than `derive`, and if no check ran.
+    """
     spec = question.spec
     if spec.form != "derive" or not report.checks:
         return ()
@@ -167,9 +177,9 @@ def derivation_blocks(question: Question, report: Report, file: bytes) -> Sequen
 
 
 def assistant_document(report: Report, context: GradeContext = GradeContext()) -> dict[str, object]:
-    """Return the report as plain data without what its page hides: for a program that helps.
+    """Return the report for an assistant: plain data with no more facts than the page shows.
 
-    A check that is not shown has only its verdict, and a message if the page has one.
+    A check that the page does not show has only its verdict, and a message if the page has one.
     """
     report = without_expected_values(report)
     is_pass = report.verdict is Verdict.PASS
@@ -211,7 +221,8 @@ def assistant_document(report: Report, context: GradeContext = GradeContext()) -
 def student_feedback_blocks(report: Report, *, complete: bool = True) -> Sequence[Block]:
     """Return the page of a student's grade without commands, for the feedback of a class.
 
-    The report has only facts that the student may see.  `complete` is True if it has all facts.
+    The report must have only facts that the student may see.  If it lacks some facts about a
+    failure, `complete` is False: then no sentence says that no listed idea fits.
     """
     right = []
     if passed := grade_sentences.passed_checks(report):
@@ -262,7 +273,11 @@ def _other_checks(report: Report, most: int = 6) -> Sequence[Block]:
 def _fault_sections(
     report: Report, context: GradeContext, *, output_lines: int = NO_LIMIT
 ) -> Iterator[Sequence[Block]]:
-    """Yield sections with everything that is known about a failure."""
+    """Yield the sections on a failure, or on its symptom if the page shows only this.
+
+    They are the file's problem, each failing check (the first unless `full`), answers, ideas, the
+    author's note, and at most `output_lines` lines of output.  A section may be empty.
+    """
     name = context.file.rpartition("/")[2]  # as tracebacks have it
     problem: list[Block] = []
     if report.message:
@@ -337,7 +352,8 @@ def _traceback(raised: ExceptionRecord, name: str, sentence: str = "") -> Block:
 def _idea_block(idea: grade_sentences.IdeaParagraph, before: int) -> Block:
     """Return one fact about the fault, with shorter and shorter forms.
 
-    The third idea disappears before any feedback is shortened, the fourth is only counted.
+    `before` is the number of facts above it.  From the fourth on, only the count has room on a page
+    that has to fit; the third disappears before any feedback is shortened.
     """
     sentences_by_rank = [(0, 2), (11, 1)]
     if idea.lead:
@@ -359,8 +375,8 @@ def _idea_block(idea: grade_sentences.IdeaParagraph, before: int) -> Block:
 def _cut_feedback(
     idea: grade_sentences.IdeaParagraph, most: int
 ) -> tuple[Sequence[Block], Sequence[str]]:
-    """Return an idea with the first sentences of its feedback, and the name of the part lost."""
-    feedback, is_cut = grade_sentences.first_sentences(idea.feedback, most)
+    """Return an idea with the first `most` sentences of its feedback, and names of lost parts."""
+    feedback, is_cut = sentences.first_sentences(idea.feedback, most)
     lost = ("the rest of the feedback",) if is_cut else ()
     if not idea.lead:  # one of several
         indent = 2 if feedback else 0
@@ -391,13 +407,16 @@ def _output_lines(output: str, most: int, width: int = _MAX_WIDTH) -> Sequence[B
 
 
 def _check_line(check: CheckResult) -> Block:
-    """Return the line of a check without details, for a page with everything."""
+    """Return one line on a check: its verdict, its id, and its message or the check it needs."""
     needs = f"needs {check.blocked_by}" if check.blocked_by else ""
     return Item(f"{check.id}: {check.message or needs}".rstrip(": "), f"{check.verdict:12}")
 
 
 def run_page(result: ExperimentResult, head: str, *, filename: str) -> Blocks:
-    """Yield the page of an experiment: its numbers, its time, and the output of the script."""
+    """Yield the page of an experiment: its numbers, its time, and the tail of its output.
+
+    `head` begins the page if it ran, as "run 3 of 12"; `filename` is that of the script.
+    """
     facts = [head if result.started else "no run, nothing is used"]
     if result.fault:
         facts.append(result.fault)

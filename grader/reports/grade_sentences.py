@@ -1,5 +1,8 @@
 """Sentences of a page about a report; other files decide how they are laid out.
 
+A check compares results on cases; the smallest failing case is the one that the page shows.  An
+idea is a wrong idea that the question lists, with feedback.
+
 A sentence claims no more than was seen.  About an estimate, no sentence lets a candidate derive the
 right number: neither the number itself, nor how far off or in which direction a wrong one is.
 """
@@ -47,7 +50,8 @@ class IdeaParagraph(NamedTuple):
 def grade_title(report: Report, asked: int = 0) -> str:
     """Return the question and the part, such as "ID, part 1 of 3".
 
-    `asked` is the part that is asked now, because those before it pass.
+    `asked` is the part that is asked now, because those before it pass: the title then has the
+    last of these.  It is 0 if no part was passed just now.
     """
     many = len(report.parts)
     if many < 2:
@@ -71,7 +75,7 @@ def _current_part(report: Report) -> int:
 
 
 def points_line(report: Report, time: str) -> str:
-    """Return the points, checks and time of a pass."""
+    """Return the points, checks and time of a pass: "4 of 10 points; 3 checks, 12 cases"."""
     facts = []
     if max_points := sum(part.of for part in report.parts):
         points = sum(part.of for part in report.parts if part.verdict is Verdict.PASS)
@@ -86,7 +90,7 @@ def points_line(report: Report, time: str) -> str:
 
 
 def measurement_lines(report: Report) -> Iterator[str]:
-    """Yield the measurements of a pass, and the goals that were missed."""
+    """Yield the measurements of a pass, and a line for each optional check that did not pass."""
     costs = []
     for check in report.checks:
         shows_measurement = kind_named(check.kind).shows_measurement
@@ -117,20 +121,20 @@ def file_problem(report: Report) -> str:
 
 
 def failing_required_checks(report: Report) -> list[CheckResult]:
-    """Return the checks that keep the submission from passing, in order."""
+    """Return the failing checks that are required, of parts that count, in order."""
     uncounted = {number for number, part in enumerate(report.parts, 1) if not part.of}
     failing = [check for check in report.checks if check.verdict not in NON_FAILING_VERDICTS]
     return [check for check in failing if not check.stretch and check.part not in uncounted]
 
 
 def passed_checks(report: Report) -> list[str]:
-    """Return the required checks that passed."""
+    """Return the ids of the required checks that passed."""
     passed = [check for check in report.checks if check.verdict is Verdict.PASS]
     return [check.id for check in passed if not check.stretch]
 
 
 def shows_only_symptom(report: Report, *, explain: bool = False) -> bool:
-    """Return True for an unchanged starter, unless explanations were asked for."""
+    """Return True for an unchanged starter that was graded, unless `explain` asks for more."""
     return report.unchanged and bool(report.checks) and not explain
 
 
@@ -166,7 +170,7 @@ def describe_symptom(check: CheckResult) -> str:
 
 
 def smallest_case(check: CheckResult) -> str:
-    """Return the failing case that is shown."""
+    """Return the name of the failing case that the page shows; "" if there is none."""
     if check.mismatch:
         return check.mismatch.case
     return check.failing[0] if check.failing else ""
@@ -193,7 +197,7 @@ def _describe_smallest_case(check: CheckResult) -> str:
 
 
 def short_message(check: CheckResult) -> str:
-    """Return the sentence of a check without its case, which the page gives once."""
+    """Return the sentence of a check without its case, which the caller adds once."""
     worst = check.mismatch
     if worst is not None:
         if check.estimate and not worst.expected:
@@ -326,7 +330,7 @@ def _exact_ideas(report: Report, measuring: set[str]) -> list[IdeaParagraph]:
 
 
 def _describe_extent(idea: IdeaMatch, measuring: set[str]) -> str:
-    """Return how much of the wrong results an idea explains."""
+    """Return a sentence on how much of the wrong results an idea with an exact match explains."""
     if idea.results and measuring.issuperset(idea.results):
         return f"It gives exactly what {join_words(idea.results)} measured; values agree."
     if not idea.cases and idea.results:
@@ -347,7 +351,7 @@ def _listed_idea(idea: IdeaMatch) -> IdeaParagraph:
 
 
 def _unsure_idea(idea: IdeaMatch, report: Report, measuring: set[str]) -> IdeaParagraph:
-    """Return an idea that explains a part, with a case that it does not explain."""
+    """Return an idea that may not be the cause, and why: a doubt, or a case that it leaves open."""
     if idea.results and measuring.issuperset(idea.results):
         kept = "inputs and results as yours, but a different number of bytes"
         return IdeaParagraph("Unsure:", f"{idea.id}. It keeps the same {kept}.", idea.feedback)
@@ -368,7 +372,7 @@ def _unsure_idea(idea: IdeaMatch, report: Report, measuring: set[str]) -> IdeaPa
 
 
 def _name_other_cases(cases: Sequence[str], report: Report) -> str:
-    """Return which cases a paragraph is about; empty if the shown one is among them."""
+    """Return a sentence on the cases that a paragraph is about; "" if the page's case is one."""
     failing = failing_required_checks(report)
     shown_case = smallest_case(failing[0]) if failing else ""
     if not shown_case or not cases or shown_case in cases:
@@ -382,7 +386,11 @@ def _name_other_cases(cases: Sequence[str], report: Report) -> str:
 
 
 def other_checks(report: Report, most: int = 6) -> Iterator[tuple[str, str]]:
-    """Yield a lead and at most `most` names: of what else fails, passes, and was not tried."""
+    """Yield leads with texts on the other checks, as ("Right:", "shape, values.").
+
+    They are those that fail, too, those that pass, and the number of those not tried.  A text has
+    at most `most` names.
+    """
     failing = failing_required_checks(report)
     passed = passed_checks(report)
     if not report.message:
@@ -441,6 +449,6 @@ def changes_since(before: Report, now: Report, until: int) -> str:
 
 
 def first_sentences(text: str, most: int) -> tuple[str, bool]:
-    """Return the first sentences of a text on one line, and True if there are more."""
+    """Return the first `most` sentences of a text on one line, and True if there are more."""
     parts = re.split(r"(?<=[.!?:])\s+(?=[A-Z`])", " ".join(text.split()))
     return " ".join(parts[:most]), len(parts) > most

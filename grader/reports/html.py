@@ -70,7 +70,7 @@ _BODY = """\
 
 
 def html_page(title: str, body: Iterable[str], script: str = "") -> Iterator[str]:
-    """Yield the pieces of an HTML page that stands alone."""
+    """Yield the pieces of an HTML page that loads nothing, and runs no script but this one."""
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     if script:
         digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -89,10 +89,10 @@ def html_page(title: str, body: Iterable[str], script: str = "") -> Iterator[str
 
 
 def standalone_page(title: str, blocks: Iterable[Block]) -> Iterator[str]:
-    """Yield the pieces of such a page with blocks below a title."""
+    """Yield the pieces of an HTML page with a title and blocks, without a script."""
     return html_page(title, [render_html([Heading(title, level=1), *blocks])])
 
 
 def html_fragment(blocks: Iterable[Block]) -> str:
-    """Return blocks as a part of another page, such as a notebook."""
+    """Return blocks as HTML with their styles, to put into another page such as a notebook."""
     return f'<div class="drill">\n<style>\n{_BODY}</style>\n{render_html(blocks)}</div>\n'

@@ -1,7 +1,8 @@
 """Pictures as HTML: maps of arrays, bars of bytes, and curves.
 
-Nothing in a picture is fetched or run, and no text is markup.  Each picture is given the text that
-it replaces, for readers who do not see it, and the HTML to use if there is nothing to draw.
+Nothing in a picture is fetched or run, and no text is markup.  Each picture is given as `text` the
+words that it replaces, for readers who do not see it, and as `fallback` the HTML to use if there is
+nothing to draw.
 
 Colors lie over the background of the page, light or dark, and are never the only sign: a value
 below zero has a minus, bytes over the budget lie beyond a line, curves differ in strokes.
@@ -35,7 +36,10 @@ _BOUND = re.compile(r"(?:above|below) (-?\d[\d,]{0,30}(?:\.\d+)?(?:e-?\d+)?)$")
 
 
 def heat_maps(grids: Grids, text: str, fallback: str) -> str:
-    """Draw the inputs, yours and expected in the same colors, and their difference."""
+    """Draw the inputs, yours and expected in the same colors, and their difference.
+
+    Large arrays show no numbers, and have the fallback below the picture.
+    """
     entries = grids.entries
     if entries is None or len(grids.panels) < 2:  # large, or hidden in a class
         return fallback
@@ -83,7 +87,7 @@ def heat_maps(grids: Grids, text: str, fallback: str) -> str:
 
 
 def _color_key(values: Iterable[float], *, is_printed: bool) -> str:
-    """Return the meaning of the colors of a map."""
+    """Return the meaning of the colors of a map, for its caption."""
     text = f"{_key('below')} below zero"
     if not is_printed:
         text += ", with a dash"
@@ -94,7 +98,7 @@ def _color_key(values: Iterable[float], *, is_printed: bool) -> str:
 
 
 def _map_shape(shape: Sequence[int]) -> Sequence[int]:
-    """Return a shape of at least two axes, without axes of length 1 if two others are enough."""
+    """Pad a shape to two axes; from three on, drop length-1 axes if at most two others remain."""
     long_axes = [n for n in shape if n != 1]
     if len(long_axes) < 3 <= len(shape):
         shape = long_axes
@@ -129,9 +133,16 @@ def _svg(
     framed: Collection[int] = (),
     letters: int = 0,
 ) -> str:
-    """Draw an array, with as many of its planes side by side as there is room for.
+    """Draw an array of two axes or more; the planes of the last two axes stand side by side.
 
-    `values` color its cells, up to `scale`; a cell has room for at least `letters`.
+    Args:
+        title: Text above the picture.
+        shape: Shape of the array.
+        texts: Text of each cell, in order; none if the cells are colors only.
+        values: Number of each cell, for its color; none for cells without color.
+        scale: The magnitude with the deepest color.
+        framed: Indices of cells with a frame.
+        letters: Minimum width of a cell with text, in characters.
     """
     *leading, rows, columns = shape
     title = truncate(escape_line(title), _MAX_TITLE)
@@ -172,7 +183,7 @@ def _svg(
 
 
 def _paths(colored: Mapping[tuple[str, int], str], lines: Mapping[str, str]) -> str:
-    """Return the elements of colored cells, by class and shade, and of lines, by class."""
+    """Return the SVG paths of colored cells (by class and shade) and of lines (by class)."""
     paths = ""
     for (kind, shade), path in colored.items():
         opacity = _MAX_OPACITY * shade / _SHADES
@@ -201,7 +212,7 @@ def _cell_size(rows: int, columns: int, texts: Sequence[str], letters: int) -> t
 
 
 def _color(value: float, scale: float) -> tuple[str, int]:
-    """Return the class of a value and its shade, from 1; no class at zero."""
+    """Return the CSS class of a value and its shade, from 1 to `_SHADES`; ("", 0) for zero."""
     if not math.isfinite(value):
         return "odd", _SHADES
     shade = math.ceil(abs(value) / scale * _SHADES) if value else 0
@@ -222,9 +233,10 @@ def _text(x: float, y: float, text: str, attribute: str = "") -> str:
 
 
 def bar_chart(bars: Sequence[Bar], exhibit: Bars, title: str, text: str, fallback: str) -> str:
-    """Draw bars with the budget as a line through all, and the details one after another.
+    """Draw bars with the budget as a line through all, and then a bar for each detail.
 
-    A peak also has the bytes held from the beginning to the end.
+    Each detail's bar begins at the end of the one before, and `title` is the label of the first.
+    A peak also has a curve of the bytes held from the first operation to the last.
     """
     sizes = []
     for detail in exhibit.details:
@@ -328,7 +340,7 @@ def curve_chart(curve: Curve, bound: str, text: str, fallback: str, about: str =
 def _curve_path(
     values: Sequence[float], height: Callable[[float], float], *, has_dots: bool
 ) -> str:
-    """Draw a curve with gaps at values that are not finite."""
+    """Return the SVG path of a curve, with gaps at values that are not finite."""
     last = max(len(values) - 1, 1)
     path = ""
     pen = "M"
@@ -344,12 +356,12 @@ def _curve_path(
 
 
 def spread_steps(last: int, intervals: int) -> list[int]:
-    """Return the ends of equal intervals from step 0 to the last step, rounded, each once."""
+    """Return about equally spaced steps, 0 and `last` among them: [0, 2, 5, 8, 10] for 10 and 4."""
     return sorted({round(number * last / intervals) for number in range(intervals + 1)})
 
 
 def _key(kind: str, path: str = "M1 1h26v12h-26z") -> str:
-    """Draw a line or a color of a picture, for its caption."""
+    """Return a small sample of a color or a line, for a caption."""
     opacity = f' fill-opacity="{_MAX_OPACITY}"'
     return f'<svg class="key" aria-hidden="true"><path class="{kind}"{opacity} d="{path}"/></svg>'
 

@@ -42,7 +42,7 @@ _FIGURE = re.compile(r"(the (number|text) )?[-+.\d]|NaN|infinity|True|False|None
 def to_json(report: Report, *, whole: bool = False) -> dict[str, object]:
     """Return the report as plain dicts, lists, numbers, text and None; its format comes first.
 
-    If `whole`, it has the expected values of estimates, which no candidate may see.
+    If `whole`, it has the expected values of wrong estimates, which no candidate may see.
     """
     if not whole:
         report = without_expected_values(report)
@@ -55,7 +55,7 @@ def dumps(report: Report) -> str:
 
 
 def run_to_json(result: ExperimentResult) -> dict[str, Any]:
-    """Return the result of an experiment, with the numbers that it returned."""
+    """Return the result of an experiment; of the value that it returned only the numbers."""
     numbers = to_json_value(run_numbers(result.value))
     return {**to_plain_data(result, without={"value"}), "numbers": numbers}
 
@@ -63,7 +63,8 @@ def run_to_json(result: ExperimentResult) -> dict[str, Any]:
 def run_numbers(value: object) -> dict[str, list[float]]:
     """Return the series of numbers that a run returned, by name.
 
-    A single number is a series of one.  Other values are left out.
+    A single number is a series of one.  Other values are left out, and so are all values after the
+    first eight.
     """
     results = value if isinstance(value, Mapping) else {"result": value}
     numbers = {}
@@ -78,13 +79,13 @@ def run_numbers(value: object) -> dict[str, list[float]]:
 
 
 def to_plain_data(value: DataclassInstance, without: Container[str] = ()) -> dict[str, Any]:
-    """Return a data class as plain dicts, lists, numbers, text and None."""
+    """Return the fields of a data class, except those in `without`, as data for JSON."""
     names = [f.name for f in fields(value) if f.name not in without]
     return {name: to_json_value(getattr(value, name)) for name in names}
 
 
 def to_json_value(value: object) -> object:
-    """Return a value as JSON can write it."""
+    """Return a value as strict JSON can write it; GraderError for a type that is not data."""
     match value:
         case Enum():
             return value.value
@@ -112,7 +113,7 @@ def to_json_value(value: object) -> object:
 
 
 def without_expected_values(report: Report) -> Report:
-    """Return the report without the expected values of estimates."""
+    """Return the report without the expected values of wrong estimates, and hints at them."""
     wrong = {c.id for c in report.checks if c.verdict not in NON_FAILING_VERDICTS and c.estimate}
     if not wrong:
         return report

@@ -44,7 +44,7 @@ class TrackProgress:
 
 @dataclass(frozen=True, slots=True)
 class PracticeIdea:
-    """An idea that grades named."""
+    """A wrong idea that grades found in the person's files."""
 
     name: str
     question: str
@@ -53,7 +53,7 @@ class PracticeIdea:
 
 @dataclass(frozen=True, slots=True)
 class PracticeSummary:
-    """Progress until a day."""
+    """All facts on the page of progress, until the end of a day."""
 
     today: date
     tracks: tuple[TrackProgress, ...]
@@ -64,12 +64,18 @@ class PracticeSummary:
 
 
 def first_day(today: date) -> date:
-    """Return the first day that the page shows: the Monday of a week a year ago."""
+    """Return the first day that the calendar shows: the Monday 52 weeks before this week's."""
     return today - timedelta(today.weekday() + 7 * (_WEEKS - 1))
 
 
 def practice_page(practice: PracticeSummary, steps: tuple[str, ...], marks: str = BLOCKS) -> Blocks:
-    """Yield the page of progress, for `ROWS` rows; `marks` are for the days."""
+    """Yield the page of progress, which shrinks to `ROWS` rows.
+
+    Args:
+        practice: The facts.
+        steps: Commands to continue with.
+        marks: Characters for a day without tries, then with more and more.
+    """
     tracks = practice.tracks
     questions = sum(track.questions for track in tracks)
     passed = sum(track.passed for track in tracks)
@@ -107,7 +113,10 @@ def _gap(rank: int) -> Block:
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], rank: int) -> Block:
-    """Return a table that from a rank on loses rows from its end, and counts them."""
+    """Return a table that loses rows from its end if the page is too long, and counts them.
+
+    Parts of the page with a lower rank are shortened before.
+    """
     if not rows:
         return ShrinkableBlocks((), ())
     right = ("passed", "due", "min", "tries")
@@ -120,7 +129,7 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]], rank: int) ->
 
 
 def _calendar(practice: PracticeSummary, marks: str, width: int) -> Iterator[str]:
-    """Yield the days, a week in a column, with a legend at the right or below."""
+    """Yield lines of a calendar, a week in each column, with a legend at the right or below."""
     first = first_day(practice.today)
     months = ""
     for week in range(_WEEKS):
