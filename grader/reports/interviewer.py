@@ -1,4 +1,7 @@
-"""The guide of a live interviewer: one page to lead the interview from, or everything."""
+"""The guide of a live interviewer: one page to lead the interview from, or everything.
+
+An idea is a wrong idea of a candidate, which the question lists with feedback.
+"""
 
 from __future__ import annotations
 
@@ -51,11 +54,11 @@ LEVELS = (
 
 
 class GuideDetail(NamedTuple):
-    """Amount of detail of a guide."""
+    """How much a guide shows."""
 
     context_lines: int = 999  # lines of the starter around each change
     new_lines: int = 4  # of each change
-    contract: bool = True
+    contract: bool = True  # show the clauses of each part
     ideas: int = 5  # of each part with a sentence; the ideas of the starter come on top
     follow_ups: int = 99  # of each part
     idea_evidence: Sequence[IdeaEvidence] | None = None  # to list the ideas by check
@@ -73,7 +76,7 @@ DETAILS = (
 
 @dataclass(frozen=True, slots=True)
 class IdeaEvidence:
-    """Evidence that a candidate has an idea, from a check that stops it."""
+    """How an idea shows in a check that stops it: the smallest failing case, and its result."""
 
     idea: str
     check: str
@@ -84,7 +87,7 @@ class IdeaEvidence:
 
 
 def wrong_result_text(result: CheckResult) -> str:
-    """Return the wrong result of the smallest case; empty if the check does not fail."""
+    """Return the wrong and the right result of a check, to read out; "" if it does not fail."""
     if result.verdict in NON_FAILING_VERDICTS:
         return ""
     worst = result.mismatch and replace(result.mismatch, allowed=None, total=1)
@@ -109,8 +112,8 @@ def _differing_rows(breakdown: Breakdown) -> str:
 
 
 def smallest_case_text(question: Question, result: CheckResult) -> str:
-    """Describe the smallest case with its numbers; empty if these cannot be read out."""
-    case = question.spec.cases.get(grade_sentences.smallest_case(result), {})
+    """Describe the smallest failing case with its inputs; "" if these cannot be read out."""
+    case = question.spec.cases.get(sentences.smallest_case(result), {})
     texts = []
     for name, value in result.inputs.items():
         if value == "None":
@@ -128,7 +131,7 @@ def smallest_case_text(question: Question, result: CheckResult) -> str:
 
 
 def _short(text: str) -> str:
-    """Round the numbers of a text to six digits."""
+    """Round the decimals in a text to six significant digits."""
     return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.6g}", text)
 
 
@@ -155,7 +158,10 @@ def interviewer_guide(
 
 
 def _ends(spec: Spec, limit: int) -> list[int]:
-    """Return the minute to end each part at, if it fits into the limit; the last may be cut."""
+    """Return the minute at which each part ends, for the parts that fit the limit of minutes.
+
+    The last one may be cut, but it is left out if less than 10 minutes remain for it.
+    """
     ends: list[int] = []
     begin = 0
     for part in spec.parts:
@@ -168,7 +174,7 @@ def _ends(spec: Spec, limit: int) -> list[int]:
 
 
 def _page(question: Question, called: str, ends: Sequence[int], detail: GuideDetail) -> Blocks:
-    """Yield the starter, the parts that have an end, and the marks."""
+    """Yield the guide: the starter, each part with an end (in minutes), and a form for marks."""
     spec = question.spec
     terms = f"for the interviewer, {spec.minutes} min"
     if spec.given:
@@ -196,7 +202,7 @@ def _page(question: Question, called: str, ends: Sequence[int], detail: GuideDet
 
 
 def _differences(change: RepairChange) -> Iterator[tuple[range, Sequence[str]]]:
-    """Yield the numbers of changed lines of the starter, and the lines that replace them."""
+    """Yield ranges of line numbers of the starter, each with the lines that replace it."""
     matcher = SequenceMatcher(None, change.before, change.after, autojunk=False)
     for tag, begin, end, first, last in matcher.get_opcodes():
         if tag != "equal":
@@ -204,7 +210,10 @@ def _differences(change: RepairChange) -> Iterator[tuple[range, Sequence[str]]]:
 
 
 def _starter(question: Question, last: int, detail: GuideDetail) -> Iterator[str]:
-    """Yield the starter with numbered lines, and the changes of the parts up to the last one."""
+    """Yield the starter with line numbers, and the changes that the parts up to `last` need.
+
+    Lines that are far from every change become "...", except heads of functions and classes.
+    """
     starter = question.without_leading_blank_lines(question.starter).decode("utf-8", "replace")
     removed: dict[int, int] = {}  # parts by line
     added: dict[int, list[str]] = {}  # new lines by the line above them
@@ -298,7 +307,7 @@ def _calls(interface: str) -> str:
 
 
 def _right(question: Question, number: int) -> Blocks:
-    """Yield the answers, or the place of each change that a part asks for, and why."""
+    """Yield the right answers of a part, or the lines that it asks to change, and why."""
     is_text = forms.form_of(question.spec).is_text
     for change in starter_repair.repair_changes(question):
         why = " ".join(text for asks, text in change.why if asks == number)
@@ -310,7 +319,7 @@ def _right(question: Question, number: int) -> Blocks:
 
 
 def _place(change: RepairChange) -> str:
-    """Return which lines of the starter a change replaces."""
+    """Return the lines of the starter that a change replaces: "Lines 3 to 5", "After line 3"."""
     differing = [old for old, _ in _differences(change)]
     first = differing[0].start
     last = differing[-1].stop - 1
@@ -320,14 +329,14 @@ def _place(change: RepairChange) -> str:
 
 
 def _sentences(feedback: str, most: int) -> str:
-    """Return the first sentences of a feedback, and one more if the first is very short."""
+    """Return the first `most` sentences of a feedback; one more if the first is very short."""
     if feedback.find(".") in range(16):  # such as "One is left."
         most += 1
     return re.sub(":$", ".", grade_sentences.first_sentences(feedback, most)[0])
 
 
 def _ideas_by_check(question: Question, part: Part, evidence: Sequence[IdeaEvidence]) -> Blocks:
-    """Yield the checks of a part, each with the ideas that it stops first, and questions to ask."""
+    """Yield the checks of a part with the ideas that each stops, and a case to ask about."""
     is_text = forms.form_of(question.spec).is_text
     described: set[str] = set()  # cases
     for check in part.checks:
@@ -374,7 +383,7 @@ def _marks(spec: Spec, ends: Sequence[int]) -> Blocks:
 
 
 def _choices(follow_up: FollowUp) -> str:
-    """Return the choices of a follow-up, and which is right; empty if it has none."""
+    """Return the choices of a follow-up and the right one as text; "" if it has none."""
     if not follow_up.choice:
         return ""
     choices = [f"({n}) {text.rstrip('.')}" for n, text in enumerate(follow_up.choice, 1)]
@@ -382,7 +391,7 @@ def _choices(follow_up: FollowUp) -> str:
 
 
 def _about(question: Question, check: Check) -> str:
-    """Return the subject of a check, and the clauses that it enforces."""
+    """Return the description of a check (default: its clauses), and the numbers of its clauses."""
     text = check.about or " ".join(question.spec.contract[n - 1] for n in check.clause)
     if check.clause:
         clauses = "clauses" if len(check.clause) > 1 else "clause"

@@ -31,7 +31,7 @@ _RETURN = re.compile(r"^\s+return\s+(.*?)\s*(?:#.*)?$")
 
 
 def part_request_blocks(question: Question, number: int) -> Sequence[Block]:
-    """Return the interviewer's request in a part, for the page that passes the part before it."""
+    """Return the interviewer's request in a part (from 2), for the page of the pass before it."""
     part = question.spec.parts[number - 1]
     many = len(question.spec.parts)
     time = format_count(part.minutes, "minute")
@@ -71,14 +71,14 @@ def question_page(question: Question, number: int, ending: Sequence[Block]) -> t
 
 
 def _calls(part: Part) -> Blocks:
-    """Yield the interface of a part; on a page that has to fit, its signatures."""
+    """Yield the interface of a part; if the page is too long, only its signatures."""
     if part.interface:
         short = CodeBlock(signatures(part.interface), 2, "python")
         yield ShrinkableBlocks((_interface(part),), (ShorterForm(1, (short,)),))
 
 
 def _clauses(question: Question, number: int) -> Block:
-    """Return the clauses of a part; a page that has to fit counts the last ones."""
+    """Return the clauses of a part; if the page is too long, the last ones are only counted."""
     clauses = tuple(_contract(question, number))
     shorter_forms = []
     for left_out in range(1, len(clauses) + 1):
@@ -90,9 +90,9 @@ def _clauses(question: Question, number: int) -> Block:
 
 
 def question_blocks(question: Question, parts: int | None = None, *, alone: bool = False) -> Blocks:
-    """Yield the question up to a part (default: the last).
+    """Yield the question with its first `parts` parts (default: all).
 
-    `alone` leaves out everything that needs `drill`.
+    `alone` leaves out everything that needs `drill`, for students without it.
     """
     spec = question.spec
     many = len(spec.parts)
@@ -147,7 +147,10 @@ def _choice_questions(part: Part) -> Blocks:
 
 
 def part_details(question: Question, number: int) -> Blocks:
-    """Yield a part without its prompt: clauses, questions, and the materials with part 1."""
+    """Yield the clauses and choice questions of a part; with part 1 the question's materials.
+
+    Tolerances and limits of time are left out.
+    """
     yield from (clause for clause in _contract(question, number) if clause.mark.strip() != "-")
     yield from _choice_questions(question.spec.parts[number - 1])
     if number == 1:
@@ -155,7 +158,7 @@ def part_details(question: Question, number: int) -> Blocks:
 
 
 def question_markdown(question: Question, *, parts: int | None = None) -> str:
-    """Return the question as a Markdown file for the folder of the submission."""
+    """Return QUESTION.md for the folder of a submission, with the first `parts` parts."""
     form = forms.form_of(question.spec)
     commands = f"`drill grade` grades `{form.file}`; `drill hint {question.id}` gives a hint."
     ending = [Paragraph(commands)]
@@ -204,7 +207,7 @@ def signatures(interface: str) -> list[str]:
 
 
 def _head(question: Question, *numbers: int) -> Heading:
-    """Return the id, the title and the terms of a question, or of some of its parts."""
+    """Return the title line of a question or of some of its parts, with minutes and level."""
     spec = question.spec
     terms = ""
     last = len(spec.parts)
@@ -236,7 +239,10 @@ def _contract(question: Question, number: int) -> Iterator[Item]:
 
 
 def _tolerance_texts(part: Part, *, is_text: bool) -> list[str]:
-    """Return a sentence for each tolerance of a part: its results, and the checks if need be."""
+    """Return a sentence on each tolerance of a part: its results, the tolerance and the reason.
+
+    The checks are added if a result has several tolerances.
+    """
     # The results and the checks of each tolerance, by its text and reason.
     tolerances: dict[tuple[str, str], tuple[dict[str, None], list[str]]] = {}
     for check in part.checks:
