@@ -105,7 +105,7 @@ class ClassFile(StrictModel):
 
     @property
     def questions_asked(self) -> list[ClassQuestion]:
-        """Return its questions, each as a mapping."""
+        """The questions of the class; an id alone becomes a `ClassQuestion`, too."""
         return [
             ClassQuestion(id=question) if isinstance(question, str) else question
             for question in self.questions

@@ -49,11 +49,11 @@ _MAX_THREADS = 1000
 class GradingJob:
     """A program to grade, with everything that affects the result."""
 
-    key: str
+    key: str  # of the grade, as `results.grade_key` returns it
     question: AssignedQuestion
     program: SubmittedProgram
     seed: int
-    level: str
+    level: str  # minimum isolation, one of `LEVELS`
     stretch: bool = False  # stretch checks run
     literal: bool = False  # text answers are read literally
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # if no bank is reachable
@@ -132,10 +132,9 @@ def _without_points(report: Report) -> Report:
 def with_equal_points(question: Question) -> Question:
     """Return a question in which each part divides its points equally among its required checks.
 
-    A part whose author wrote points at checks keeps them.
-
-    Points are integers: the first checks have one more if the points do not divide. A part with
-    more checks than points is worth all or nothing.
+    A part whose author wrote points at checks keeps them. Points are integers: the first checks
+    have one more if the points do not divide. A part with more checks than points is worth all or
+    nothing.
     """
     parts = []
     for part in question.spec.parts:
@@ -250,9 +249,9 @@ class _GradingProcess(NamedTuple):
 
 
 class LocalPool:
-    """Processes of this machine that keep sessions open.
+    """Processes on this machine that grade, each with an open session for the next program.
 
-    `size` is how many grade at once, 0 if the pool was closed. `grade` may be called in any thread,
+    `size` is how many grade at once, 0 after `close`. `grade` may be called in any thread,
     and raises EOFError if the process that graded ended.
     """
 

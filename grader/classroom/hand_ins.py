@@ -81,7 +81,8 @@ class HandIns(Closeable):
         if layout and layout not in LAYOUTS:
             raise UsageError(f"layout: expected {', '.join(LAYOUTS)}, found {layout}")
         self.names = names
-        self.students_without_file: list[str] = []  # once for each question without an answer
+        # "ann to softmax" for each question without an answer; "ann" if none has one.
+        self.students_without_file: list[str] = []
         self.joined: dict[str, list[str]] = {}  # files that a program imports, by its path
         self.recognized: dict[str, str] = {}  # questions of files with another name, by path
         self.students: set[str] = set()  # students who have an answer, right or wrong
@@ -337,7 +338,7 @@ def _rank(entry: ClaimedFile) -> tuple[int, int]:
 def _time_order(entry: ClaimedFile) -> tuple[object, ...]:
     """Return a sort key. Last comes the latest file, then the highest up, then the largest number.
 
-    The number of a version (`_v2`) comes before that of a copy (` (1)`), and a plain name is first.
+    The number of a version (`_v2`) decides before that of a copy (` (1)`); a plain name has 0.
     """
     path = entry.file.path
     # Numbers of equal length, each after the smallest character: 9 comes before 10.

@@ -103,7 +103,7 @@ class ClassResults(Closeable):
         """
         self.folder = folder
         self._path = folder / GRADES_FILE
-        self.gone: list[tuple[str, str]] = []  # students with questions that have no file now
+        self.gone: list[tuple[str, str]] = []  # students and questions without a file any more
         self._writes = write is not None
         with ExitStack() as opened:
             if write is not None:
@@ -185,7 +185,7 @@ class ClassResults(Closeable):
         return count
 
     def _insert(self, hand_in: HandIn, program: SubmittedProgram, place: int) -> None:
-        """Insert a submission, with the grade of an equal program if there is one."""
+        """Insert a submission; it takes the grade of a row with the same key, if there is one."""
         key = ""
         state = "fault" if hand_in.unread else "none"
         main = None

@@ -90,7 +90,7 @@ def student_view(report: Report, hidden: Collection[str]) -> StudentView:
     )
     all_failing = failing_required_checks(report)
     failing = failing_required_checks(view)
-    if all_failing:  # the verdict is that of the visible checks
+    if all_failing:  # the verdict must not tell how a hidden check fails
         view = replace(view, verdict=failing[0].verdict if failing else Verdict.FAIL)
     failing_cases = {case for check in failing for case in check.failing}
     ideas = tuple(name_filter.visible_ideas(report.misconceptions, len(failing_cases)))
@@ -341,7 +341,7 @@ _SAFE_STEM = re.compile(
 
 
 def student_file_stem(student: str) -> str:
-    """Return the stem of a student's files, which is safe everywhere and unique."""
+    """Return the stem of a student's files: valid on every system, and of no other student."""
     if _SAFE_STEM.fullmatch(student):
         return student
     readable = re.sub(r"[^A-Za-z0-9]+", "-", student)[:_MAX_STEM_LENGTH].strip("-")

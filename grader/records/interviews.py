@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class InterviewQuestion(NamedTuple):
-    """A question as it was when the interview started: its bank may be gone now.
+    """A question as it was when it was planned or asked: its bank may be gone now.
 
     Events hold its values in this order.
     """

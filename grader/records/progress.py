@@ -58,7 +58,7 @@ class QuestionProgress:
     def count_parts_asked(self, parts: int) -> int:
         """Return how many of a question's `parts` are asked, at most all.
 
-        It is one part more than was passed, or as many as an interviewer has asked.
+        It is one part more than was passed, or up to the last part that an interviewer asked.
         """
         return min(max(self.count_parts_passed(parts) + 1, self.part_given), parts)
 
@@ -111,7 +111,7 @@ class ProgressEvent(NamedTuple):
 
     @property
     def is_try(self) -> bool:
-        """True for the verdict on the person's own file, if `is_try` holds for its parts."""
+        """True for a verdict on the person's own file, unless `parts` marks it as no try."""
         return self.what == "graded" and self.sha256 is not None and is_try(self.parts)
 
 
@@ -163,7 +163,10 @@ def parts_passed(verdicts: str | None) -> int:
 def progress_of(
     recorded: ProgressEvents, question: str, bank: Path, *, once: bool = False
 ) -> QuestionProgress:
-    """Return the progress with a bank's question; if `once`, the first try finishes a sitting."""
+    """Return the progress with a bank's question.
+
+    If `once`, as for a prediction, the first try finishes a sitting even if it fails.
+    """
     own_events: list[ProgressEvent] = []
     for (question_id, recorded_bank), group in recorded.items():
         if question_id == question and is_about_question(recorded_bank, str(bank), question):

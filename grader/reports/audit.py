@@ -39,7 +39,7 @@ _MEANINGS = {  # with styles
 
 
 def audit_page(report: AuditReport) -> Blocks:
-    """Yield the page of an audit."""
+    """Yield the page of an audit: matrix, budgets, notes, remarks, faults and a summary."""
     yield Heading(report.question, _effort(report))
     yield BlankLine()
     if report.programs:

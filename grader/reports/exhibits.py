@@ -47,7 +47,7 @@ _SPOKEN_ENTRIES = 4  # wrong entries that are read aloud
 _MAX_MESSAGE = 400  # einsum and torch explain themselves at length; a matrix printed whole is cut
 _LEADING_ZERO = re.compile(r"^(-?)0(?=\.\d)")
 
-DrawnPanel = list[Spans]  # one panel
+DrawnPanel = list[Spans]  # the lines of one panel
 
 
 def exhibit_blocks(

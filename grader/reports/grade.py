@@ -83,7 +83,10 @@ class GradeContext:
 
 
 def grade_page(report: Report, context: GradeContext = GradeContext()) -> Sequence[Block]:
-    """Return the page of a grade, of a pass or of a failure."""
+    """Return the page of a grade: a pass, or a failure.
+
+    It is a pass, too, if `context.asked_part` is set: the parts before it passed.
+    """
     report = without_expected_values(report)
     if report.verdict is Verdict.PASS or context.asked_part > 0:
         sections = _pass_sections(report, context)
@@ -146,7 +149,7 @@ def _has_always_reported(checks: Iterable[CheckResult]) -> bool:
 
 
 def derivation_blocks(question: Question, report: Report, file: bytes) -> Sequence[Block]:
-    """Return a table of a derivation's lines, each "right", "wrong" or not tried.
+    """Return a table of a derivation's lines, each "right", "wrong" or without an answer.
 
     Empty for a question of another form than `derive`, and if no check ran.
     """
@@ -275,8 +278,9 @@ def _fault_sections(
 ) -> Iterator[Sequence[Block]]:
     """Yield the sections on a failure, or on its symptom if the page shows only this.
 
-    They are the file's problem, each failing check (the first unless `full`), answers, ideas, the
-    author's note, and at most `output_lines` lines of output.  A section may be empty.
+    They are the problem of the file, the first failing check (with `full` all), the lines of
+    answers, ideas, the author's note, and the last `output_lines` lines of output.  Any may be
+    empty.
     """
     name = context.file.rpartition("/")[2]  # as tracebacks have it
     problem: list[Block] = []
@@ -308,9 +312,9 @@ def _fault_sections(
 
 
 def _finding(check: CheckResult, name: str) -> Blocks:
-    """Yield the sentence of a check, the smallest case, and the worst entry or the exception."""
-    sentence = grade_sentences.describe_finding(check)
-    blame = grade_sentences.FAULT_PREFIXES.get(check.verdict, "")
+    """Yield a failing check: sentence, clauses, the smallest case, worst entry and exception."""
+    sentence = sentences.describe_finding(check)
+    blame = sentences.FAULT_PREFIXES.get(check.verdict, "")
     yield Paragraph(f"{blame}{sentence}", f"{check.id}:", "", hang=INDENT)
     if check.clauses:
         # A clause is never cut, because the broken condition may be at its end.

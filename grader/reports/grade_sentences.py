@@ -110,7 +110,7 @@ def measurement_lines(report: Report) -> Iterator[str]:
 
 
 def file_problem(report: Report) -> str:
-    """Return a sentence on why no check of the submission was run."""
+    """Return the message of a report as a sentence: why the file was not graded; "" if it was."""
     text = report.message.strip()
     if text and text.split()[0].isalpha():
         text = text[0].upper() + text[1:]
@@ -156,7 +156,7 @@ def describe_finding(check: CheckResult) -> str:
 
 
 def describe_symptom(check: CheckResult) -> str:
-    """Return that something is wrong, and in which case: the sentence for an unchanged starter."""
+    """Return a sentence that a result is wrong, and in which cases, but not how: a symptom."""
     worst = check.mismatch
     if check.raised or worst is None:
         return f"{short_message(check)}."
@@ -249,9 +249,9 @@ def _failing_cases(check: CheckResult) -> str:
 
 
 def worst_entry(check: CheckResult, message: str) -> str:
-    """Return the worst entry in figures, and how many are wrong.
+    """Return the worst entry: "y[0, 2] is 0.5, expected 0.25; 3 of 12 entries differ".
 
-    Empty if the message has these figures already.
+    Empty if the message has these figures already, for an estimate, and for answers in a table.
     """
     worst = check.mismatch
     in_answers = isinstance(check.exhibit, model.Breakdown) and not check.inputs  # has a table

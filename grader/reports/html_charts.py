@@ -195,7 +195,7 @@ def _paths(colored: Mapping[tuple[str, int], str], lines: Mapping[str, str]) -> 
 
 
 def _mark(kind: str, x: float, y: float, width: int, height: int) -> str:
-    """Return a dash for a number below zero, and a cross for NaN and infinities."""
+    """Return an SVG path: a dash for a number below zero, a cross for NaN and infinities."""
     if kind == "below":
         return f"M{x + width / 4:g} {y + height / 2:g}h{width / 2:g}"
     if kind == "odd":
@@ -204,7 +204,7 @@ def _mark(kind: str, x: float, y: float, width: int, height: int) -> str:
 
 
 def _cell_size(rows: int, columns: int, texts: Sequence[str], letters: int) -> tuple[int, int]:
-    """Return the width and height of a cell in pixels."""
+    """Return the width and height of a cell in pixels: room for its text, or a small square."""
     if texts:
         return _LETTER * max(letters, *map(display_width, texts)) + 14, _LINE
     side = max(3, min(_MAP_WIDTH // max(rows, columns), 18))

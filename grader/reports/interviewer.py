@@ -160,7 +160,7 @@ def interviewer_guide(
 def _ends(spec: Spec, limit: int) -> list[int]:
     """Return the minute at which each part ends, for the parts that fit the limit of minutes.
 
-    The last one may be cut, but it is left out if less than 10 minutes remain for it.
+    The last one may be cut, but it is left out if less than 10 minutes of it remain.
     """
     ends: list[int] = []
     begin = 0
@@ -215,7 +215,7 @@ def _starter(question: Question, last: int, detail: GuideDetail) -> Iterator[str
     Lines that are far from every change become "...", except heads of functions and classes.
     """
     starter = question.without_leading_blank_lines(question.starter).decode("utf-8", "replace")
-    removed: dict[int, int] = {}  # parts by line
+    removed: dict[int, int] = {}  # the part that removes a line, by line number
     added: dict[int, list[str]] = {}  # new lines by the line above them
     for change in starter_repair.repair_changes(question):
         if change.part > last:

@@ -128,7 +128,7 @@ def without_expected_values(report: Report) -> Report:
 def _without_expected(check: CheckResult) -> CheckResult:
     worst = check.mismatch
     if worst is None or not worst.expected or not (worst.index or _FIGURE.match(worst.expected)):
-        return check  # a type or a shape
+        return check  # the expected value is a type or a shape, not a number
     message = check.message
     if worst.expected in message:
         message = f"{worst.result} is wrong in case {worst.case}"

@@ -226,7 +226,10 @@ def _interface(part: Part) -> CodeBlock:
 
 
 def _contract(question: Question, number: int) -> Iterator[Item]:
-    """Yield the clauses of a part, numbered through all parts, its tolerances and its limit."""
+    """Yield the clauses of a part, numbered through all parts, and its tolerances.
+
+    Part 1 also has the CPU time that a call may take.
+    """
     spec = question.spec
     *before, part = spec.parts[:number]
     first = 1 + sum(len(earlier_part.contract) for earlier_part in before)
