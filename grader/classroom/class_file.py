@@ -120,7 +120,10 @@ def class_schema() -> str:
 
 
 def parse_class_file(path: Path) -> tuple[ClassFile, Document]:
-    """Return the content of a class.yaml, and the document for the places of its errors."""
+    """Return the content of a class.yaml, and the document for the places of its errors.
+
+    UsageError if it cannot be read; ClassFileError lists what is wrong in it.
+    """
     try:
         text = read_regular_file(path.resolve(), MAX_SOURCE + 1)[0]
         document = yaml_document.parse_yaml(text, path)

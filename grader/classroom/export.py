@@ -44,7 +44,8 @@ def export(
 ) -> Iterator[str]:
     """Give the counting entries of a class, or of one student, in pieces of text.
 
-    The format is csv (with `wide`, a row for each student), jsonl, or gradescope (one student).
+    The format is csv (with `wide`, a row for each student), jsonl, or gradescope (one student; it
+    may be left out if the class has only one). UsageError if there is no such student.
     """
     students = results.all_students()
     if student is None and format == "gradescope":
@@ -224,7 +225,7 @@ def ungraded_result(reason: str, instructor: str = "") -> JsonObject:
 
 
 def _tests(question: AssignedQuestion, entry: ClassEntry | None) -> Iterator[JsonObject]:
-    """Give a test for each part that counts, or one if nothing was graded."""
+    """Give a Gradescope test for each part that counts, or a failed one if nothing was graded."""
     report = entry.report if entry is not None else None
     if report is None:
         suffix = "txt" if question.is_text else "py"

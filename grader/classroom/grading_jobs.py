@@ -285,10 +285,11 @@ class LocalPool:
         return grade
 
     def _start(self) -> _GradingProcess:
-        """Start a process that grades.
+        """Start a process that grades, and wait until it is ready; NotStartedError if it is not.
 
         It is isolated: the current folder, which may be that of the submissions, is not on its
-        path. `multiprocessing` would put it there. Its standard input ends when this process does.
+        path. `multiprocessing` would put it there. Its standard input closes when this process
+        ends; then it ends, too.
         """
         pipe, child_pipe = Pipe()
         with child_pipe:
@@ -356,7 +357,10 @@ class DaskPool:
     """The workers of a Dask cluster. Workers may come and go while a class is graded."""
 
     def __init__(self, address: str, files: Mapping[str, Mapping[str, bytes]]) -> None:
-        """Connect to a scheduler; workers receive the files of each question, by its id."""
+        """Connect to a scheduler; UsageError if none answers, or if `distributed` is missing.
+
+        Workers receive the `files` of a question's bank, which are given by the question's id.
+        """
         try:
             import distributed
         except ImportError as error:
@@ -387,7 +391,10 @@ class DaskPool:
         return max(1, threads)
 
     def grade(self, job: GradingJob) -> ProgramGrade:
-        """Grade one program on a worker; Dask itself retries if a worker ends."""
+        """Grade one program on a worker; Dask itself retries if a worker ends.
+
+        EOFError if this ended too many workers, UsageError if the scheduler was lost.
+        """
         complete_job = replace(job, files=self._files[job.question.id])
         try:
             # With `pure`, Dask would not compute the same program again.

@@ -69,7 +69,7 @@ class HandIns(Closeable):
         skips_errors: bool = False,
         questions: Iterable[Question] = (),
     ) -> None:
-        """Find every file in a folder or zip file, and the layout of their paths.
+        """Find every file in a folder or zip file, and the layout of their paths, or UsageError.
 
         Without a layout or a pattern, the layout is detected. With `skips_errors`, a cell of a
         notebook that raises does not stop the next ones. If the questions are given, an unchanged

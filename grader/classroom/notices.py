@@ -72,7 +72,10 @@ def _change_notices(earlier: ClassSettings, results: ClassResults) -> Iterator[s
 def _file_notices(
     root: Path, settings: ClassSettings, hand_ins: HandIns, count: int
 ) -> Iterator[str]:
-    """Give notices on the layout, on files with a doubt, and on students without an answer."""
+    """Give notices on the layout, on files with a doubt, and on students without an answer.
+
+    NothingHandedIn if there is no answer at all.
+    """
     layout = hand_ins.layout
     unassigned = hand_ins.describe_unassigned()
     answers = count - len(hand_ins.students_without_file)

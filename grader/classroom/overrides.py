@@ -71,7 +71,7 @@ def _rows(path: Path, problems: list[str]) -> Iterator[tuple[int, dict[str, str]
     """Give each row by column, with the number of its last line. Empty rows are left out.
 
     A row with too few or too many cells is added to `problems`. So is a line that is not CSV, which
-    ends the reading.
+    ends the reading. UsageError if the first line does not name the columns.
     """
     text = _read_text(path)
     first_line = text.partition("\n")[0]

@@ -88,7 +88,7 @@ class StudentSummary:
 
 @dataclass(slots=True)
 class ClassIdea:
-    """A listed idea, and the students whose counting files show it."""
+    """A listed idea, the students who hold it, and those who may."""
 
     id: str
     line: str  # the first sentence of its feedback

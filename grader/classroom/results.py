@@ -427,7 +427,10 @@ class ClassResults(Closeable):
 
 
 def read_settings(folder: Path) -> ClassSettings:
-    """Return the settings that all grades of a class share, from its folder of results."""
+    """Return the settings that all grades of a class share, from its folder of results.
+
+    UsageError if they are missing, invalid, or of another version of drill.
+    """
     path = folder / SETTINGS_FILE
     try:
         content = json.loads(read_regular_file(path, _MAX_SETTINGS_SIZE)[0])

@@ -127,7 +127,10 @@ class _HiddenNameFilter:
         return "" if self._pattern.search(text) else text
 
     def visible_check(self, check: CheckResult) -> CheckResult:
-        """Return a check without hidden cases, and without texts that a program can choose."""
+        """Return a check without hidden cases, and without texts that a program can choose.
+
+        If its shown case is hidden, only the fact that it fails remains.
+        """
         case = smallest_case(check)
         failing = self._visible(check.failing)
         bare = replace(
@@ -304,6 +307,7 @@ def write_feedback(results: ClassResults, folder: Path) -> tuple[int, int, list[
 
     Returns the number of students, the number of files written, and the names of pages in the
     folder that belong to no student. They stay, because this program may not have written them.
+    UsageError if the folder cannot be created.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -341,7 +345,7 @@ _SAFE_STEM = re.compile(
 
 
 def student_file_stem(student: str) -> str:
-    """Return the stem of a student's files: valid on every system, and of no other student."""
+    """Return the stem of the names of a student's files, which is unique and valid everywhere."""
     if _SAFE_STEM.fullmatch(student):
         return student
     readable = re.sub(r"[^A-Za-z0-9]+", "-", student)[:_MAX_STEM_LENGTH].strip("-")

@@ -487,7 +487,7 @@ def read_submitters(content: bytes) -> dict[str, list[Claim]]:
     """Read Gradescope's metadata: by folder, a claim for each student, with the submission's time.
 
     A student's id is their number. If they have none, or share it, it is their address, or else the
-    name of the folder.
+    name of the folder. UsageError if the content is not as Gradescope writes it.
     """
     try:
         # To this loader every scalar is text, and it ignores tags such as those of Ruby.

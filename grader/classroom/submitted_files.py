@@ -232,7 +232,8 @@ class SubmittedFiles(Closeable):
     ) -> list[SubmittedFile]:
         """Return an entry of a zip file, or the files in it if it is a zip file, too.
 
-        An entry has its content only if it may be an answer, or has Gradescope's metadata.
+        An entry has its content only if it may be an answer, or has Gradescope's metadata. An
+        error becomes a fault of the file.
         """
         is_metadata = depth == 0 and file.name == METADATA
         if file.fault or not (is_metadata or file.suffix in {*self._suffixes, ARCHIVE}):

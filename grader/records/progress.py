@@ -276,7 +276,7 @@ def is_same_bank(bank: str, other: str) -> bool:
 
 
 def _bank_name(bank: Path) -> str:
-    """Return the name of a bank: empty for the program's own, in a wheel or in a checkout."""
+    """Return the name of a bank's folder or file; empty for the bank of the program itself."""
     in_wheel = bank.parts[-2:] == ("grader", "_bank")
     if in_wheel or os.path.isfile(bank / "grader" / "__init__.py"):  # noqa: PTH113 never raises
         return ""

@@ -121,7 +121,7 @@ def to_json(model: CostModel, taken: Settings) -> dict[str, Any]:
 
 
 def html(model: CostModel, taken: Settings, notes: Iterable[str]) -> tuple[str, str]:
-    """Return the body of an HTML page, with the settings `taken` at first, and its script."""
+    """Return the body and the script of an HTML page that begins with the settings `taken`."""
     values = model.formula_values(taken)
     buttons = " ".join(
         f'<button type="button" name="{preset}">{preset}</button>' for preset in model.presets

@@ -143,7 +143,7 @@ def _symptom_notice(report: Report, context: GradeContext) -> str:
 def _has_always_reported(checks: Iterable[CheckResult]) -> bool:
     """Return True if a check has its own line on the page when it fails, as picked causes do.
 
-    A page that shows only a symptom leaves out these lines.
+    A page that shows only a symptom then says nothing on other checks: their lines tell too much.
     """
     return any(kind_named(check.kind).always_reported for check in checks)
 

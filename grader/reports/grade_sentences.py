@@ -142,7 +142,7 @@ def shows_only_symptom(report: Report, *, explain: bool = False) -> bool:
 
 
 def describe_finding(check: CheckResult) -> str:
-    """Return the sentence of a check, the number of failing cases, and the smallest of them."""
+    """Return the finding of a check: "y is wrong, in 3 of 8 cases. The smallest is tiny (n 2)"."""
     message = short_message(check)
     if not smallest_case(check):
         return f"{message}."
@@ -156,7 +156,7 @@ def describe_finding(check: CheckResult) -> str:
 
 
 def describe_symptom(check: CheckResult) -> str:
-    """Return a sentence that a result is wrong, and in which cases, but not how: a symptom."""
+    """Return a symptom, which does not say how a result is wrong: "y is wrong in 3 of 8 cases"."""
     worst = check.mismatch
     if check.raised or worst is None:
         return f"{short_message(check)}."
@@ -279,7 +279,8 @@ def worst_entry(check: CheckResult, message: str) -> str:
 def idea_paragraphs(report: Report, *, complete: bool = True) -> list[IdeaParagraph]:
     """Return the facts about the fault, the surest first.
 
-    `complete` is False if the report leaves some of them out.
+    If the report leaves some of them out, `complete` is False: then no sentence says that no listed
+    idea fits.
     """
     named = report.misconceptions
     failing = failing_required_checks(report)
@@ -330,7 +331,7 @@ def _exact_ideas(report: Report, measuring: set[str]) -> list[IdeaParagraph]:
 
 
 def _describe_extent(idea: IdeaMatch, measuring: set[str]) -> str:
-    """Return a sentence on how much of the wrong results an idea with an exact match explains."""
+    """Return how much an idea explains: "It gives exactly your numbers in the failing case"."""
     if idea.results and measuring.issuperset(idea.results):
         return f"It gives exactly what {join_words(idea.results)} measured; values agree."
     if not idea.cases and idea.results:
@@ -432,8 +433,13 @@ def _all_cases(count: int) -> str:
     return "both failing cases" if count == 2 else "the failing case"
 
 
-def changes_since(before: Report, now: Report, until: int) -> str:
-    """Return how the checks of parts up to `until` changed between two grades of a file."""
+def changes_since(
+    before: Report, now: Report, until: int, lost: tuple[int, int] | None = None
+) -> str:
+    """Return the change between two grades: "Since the last save: shape passes now; new: values".
+
+    New failures count up to the part `until`.  The text is empty if a grade has no checks.  `lost` is a part that fails now, and the number of the try that passed it.
+    """
     if not (before.checks and now.checks):
         return ""
     failed_before = {check.id for check in failing_required_checks(before)}

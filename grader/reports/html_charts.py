@@ -269,7 +269,10 @@ def _bar_row(label: str, text: str, svg: str) -> str:
 
 
 def _bar_svg(begin: float, end: float, budget: float, longest: float) -> str:
-    """Draw a bar up to the budget, and beyond it in another color."""
+    """Draw a bar from `begin` to `end`, in another color beyond the budget, and the budget's line.
+
+    All are numbers of bytes; `longest` fills the width.
+    """
     drawn = ""
     for kind, left, right in (
         ("within", begin, min(end, budget)),

@@ -138,8 +138,9 @@ def _short(text: str) -> str:
 def interviewer_guide(
     question: Question, called: str = "", evidence: Sequence[IdeaEvidence] | None = None
 ) -> Blocks:
-    """Yield the short guide to lead an interview from, or with the evidence the full guide.
+    """Yield the short guide to lead an interview from, or with `evidence` the full guide.
 
+    The short guide has the most detail of `DETAILS` that fits `ROWS` rows, or else the least.
     `called` is the name of the question in commands (default: its id).
     """
     spec = question.spec
@@ -202,7 +203,10 @@ def _page(question: Question, called: str, ends: Sequence[int], detail: GuideDet
 
 
 def _differences(change: RepairChange) -> Iterator[tuple[range, Sequence[str]]]:
-    """Yield ranges of line numbers of the starter, each with the lines that replace it."""
+    """Yield ranges of line numbers of the starter, each with the lines that replace it.
+
+    A range is empty if lines are only added before it.
+    """
     matcher = SequenceMatcher(None, change.before, change.after, autojunk=False)
     for tag, begin, end, first, last in matcher.get_opcodes():
         if tag != "equal":

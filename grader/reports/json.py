@@ -113,7 +113,7 @@ def to_json_value(value: object) -> object:
 
 
 def without_expected_values(report: Report) -> Report:
-    """Return the report without the expected values of wrong estimates, and hints at them."""
+    """Return the report without all facts that tell the expected value of a wrong estimate."""
     wrong = {c.id for c in report.checks if c.verdict not in NON_FAILING_VERDICTS and c.estimate}
     if not wrong:
         return report
