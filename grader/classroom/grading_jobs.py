@@ -252,7 +252,7 @@ class LocalPool:
     """Processes on this machine that grade, each with an open session for the next program.
 
     `size` is how many grade at once, 0 after `close`. `grade` may be called in any thread,
-    and raises EOFError if the process that graded ended.
+    and raises EOFError if the process that graded ended, or took more than `MAX_GRADE_SECONDS`.
     """
 
     def __init__(self, size: int) -> None:

@@ -129,7 +129,7 @@ class _HiddenNameFilter:
     def visible_check(self, check: CheckResult) -> CheckResult:
         """Return a check without hidden cases, and without texts that a program can choose.
 
-        If its shown case is hidden, only the fact that it fails remains.
+        If it fails on a hidden case first, its message only says that it does not pass.
         """
         case = smallest_case(check)
         failing = self._visible(check.failing)

@@ -79,7 +79,7 @@ def _effort(report: AuditReport | MutationReport) -> str:
 
 
 def _matrix_section(report: AuditReport) -> Blocks:
-    """Yield the matrix, its legend, and how many programs each check stops."""
+    """Yield the matrix, its legend, and how many programs each check stops, and stops first."""
     yield _matrix(report)
     yield BlankLine()
     used = {cell_mark(row, check.id) for row in report.programs for check in report.checks}

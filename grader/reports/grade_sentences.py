@@ -438,7 +438,8 @@ def changes_since(
 ) -> str:
     """Return the change between two grades: "Since the last save: shape passes now; new: values".
 
-    New failures count up to the part `until`.  The text is empty if a grade has no checks.  `lost` is a part that fails now, and the number of the try that passed it.
+    New failures count up to the part `until`.  `lost` is a part that fails now, and the number of
+    the try that passed it.  The text is empty if a grade has no checks.
     """
     if not (before.checks and now.checks):
         return ""

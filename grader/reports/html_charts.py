@@ -233,10 +233,11 @@ def _text(x: float, y: float, text: str, attribute: str = "") -> str:
 
 
 def bar_chart(bars: Sequence[Bar], exhibit: Bars, title: str, text: str, fallback: str) -> str:
-    """Draw bars with the budget as a line through all, and then a bar for each detail.
+    """Draw bars, and then a bar for each detail, in bytes.
 
-    Each detail's bar begins at the end of the one before, and `title` is the label of the first.
-    A peak also has a curve of the bytes held from the first operation to the last.
+    The bar "allowed" is the budget, a line through all bars.  Each detail's bar begins at the end
+    of the one before, and `title` is the label of the first.  A peak also has a curve of the bytes
+    held from the first operation to the last.
     """
     sizes = []
     for detail in exhibit.details:
