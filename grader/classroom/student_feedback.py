@@ -191,7 +191,7 @@ class _HiddenNameFilter:
 
 
 def _without_results(exhibit: Exhibit | None) -> Grids | None:
-    """Return the inputs and expected results of an exhibit, if there are any.
+    """Return the inputs and expected results of an exhibit of grids; None if it has none.
 
     A panel with a note is left out: it is cut to the place where the program is wrong.
     """

@@ -200,7 +200,7 @@ def _arrange(panels: Sequence[Panel], width: int) -> list[list[DrawnPanel]]:
 
 
 def _fill_rows(panels: Sequence[DrawnPanel], width: int) -> list[list[DrawnPanel]]:
-    """Fill rows from the last panel backwards, which keeps yours next to expected."""
+    """Arrange panels in rows of `width`, from the last backwards: yours stays next to expected."""
     rows: list[list[DrawnPanel]] = []
     used = 0
     for panel in reversed(panels):
