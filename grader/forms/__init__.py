@@ -1,6 +1,6 @@
-"""Forms of questions: code to fix, or a text file with numbers or formulas.
+"""Forms of questions: code to fix, or a text file with numbers, formulas or a review.
 
-A module is imported when the first question of its form is used.
+A form's module is imported when the first question of this form is used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FORM_NAMES = tuple(_CLASSES)
 
 
 def form_of(spec: Spec | Header) -> Form:
-    """Return the form of a question."""
+    """Return the form that the key `form` of a question names; each form has one instance."""
     return _create_form(spec.form)
 
 

@@ -26,7 +26,7 @@ from grader.model.question import Question
 from grader.model.report import NO_ANSWER_YET
 from grader.model.spec import Answer, Spec
 
-MAX_MESSAGE_LENGTH = 240  # characters of a sentence on a line
+MAX_MESSAGE_LENGTH = 240  # characters of the sentence about one line
 MAX_LISTED_ERRORS = 6  # of one file
 OPEN_VALUES = {"", "?"}  # values of an answer that is not given yet
 _SPARE = "*_`$\"' \t"  # marks of Markdown, quotes and spaces
@@ -66,7 +66,7 @@ UnreadLines = list[UnreadableAnswer] | None
 
 
 def raise_or_collect(faults: Sequence[UnreadableAnswer], unread: UnreadLines = None) -> None:
-    """Raise all faults as one, or add them to a list if there is one."""
+    """Raise the faults, if any, as one; if `unread` is a list, add them to it instead."""
     if unread is not None:
         unread += faults
     elif len(faults) == 1:
@@ -76,7 +76,7 @@ def raise_or_collect(faults: Sequence[UnreadableAnswer], unread: UnreadLines = N
 
 
 def _joined(faults: Sequence[UnreadableAnswer]) -> UnreadableAnswer:
-    """Return one fault that has the sentences and lines of the first of several."""
+    """Join faults in one: sentences and lines of the first six, and a count of the rest."""
     listed = faults[:MAX_LISTED_ERRORS]
     sentences = [
         f"line {fault.line}: {fault.sentence}" if fault.line else fault.sentence for fault in listed
@@ -91,34 +91,37 @@ def _joined(faults: Sequence[UnreadableAnswer]) -> UnreadableAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """Something that a candidate sees next to the prompt and the contract."""
+    """A text or table that a candidate sees next to the prompt, as the diff of a review."""
 
     heading: str
     text: str = ""  # its lines as they are
     language: str = ""  # of the text, for a Markdown reader
-    rows: tuple[tuple[str, str], ...] = ()  # instead of a text: names, and a sentence on each
+    rows: tuple[tuple[str, str], ...] = ()  # a table instead of a text: names and sentences
 
 
 class Form:
-    """A form of question."""
+    """A form of question: the file that a candidate edits, and how it becomes a program.
 
-    file: ClassVar[str] = "answers.txt"  # that the candidate edits
+    These are the defaults, which each form overrides where it differs.
+    """
+
+    file: ClassVar[str] = "answers.txt"  # name of the file that the candidate edits
     is_text: ClassVar[bool] = True  # the submission is answers, not code
-    # A submission never shares a process with the driver.
+    # The submission never shares a process with the driver (a question's driver.py).
     runs_in_two_processes: ClassVar[bool] = False
     shows_expected: ClassVar[bool] = False  # a grade shows the right numbers
     allows_one_try: ClassVar[bool] = False  # only the first grade counts
 
     def starter(self, spec: Spec) -> bytes:  # noqa: ARG002
-        """Return the file that a candidate begins with; empty if the question has a program."""
+        """Return the file that a candidate begins with; empty if the bank has a starter.py."""
         return b""
 
     def reference(self, spec: Spec) -> bytes:  # noqa: ARG002
-        """Return the right solution if the spec has it; empty if the question has a program."""
+        """Return the right solution as a program; empty if the bank has a reference.py."""
         return b""
 
     def materials(self, spec: Spec) -> Iterator[Material]:
-        """Yield the materials of a question: the requested answers, unless the form has others."""
+        """Yield the tables and texts to show: by default, the requested answers."""
         if spec.answers:
             rows = tuple((name, _question_text(answer)) for name, answer in spec.answers.items())
             yield Material("Answers", rows=rows)
@@ -131,13 +134,17 @@ class Form:
         *,
         literal: bool = False,  # noqa: ARG002
     ) -> bytes:
-        """Return the program made from a file; a function is left out if its answers are open.
+        """Return the program made from a file: by default, the file itself.
+
+        A text form leaves out a function if all its answers are open (not given yet).
 
         Args:
             text: The file.
             question: The question.
-            unread: Errors of lines are added to it; those lines count as answers not given.
-            literal: Refuse all but `name = value` and the numbers that docs/forms.md defines.
+            unread: If a list, errors of lines are added to it instead of raised; such a line
+                counts as an answer that was not given.
+            literal: Refuse remarks, bullets and misspelled names; see `--strict-text` in
+                docs/forms.md.
 
         Raises:
             UnreadableAnswer: the file does not have the form.
@@ -145,11 +152,11 @@ class Form:
         return text
 
     def answers_for_function(self, function: str, question: Question) -> list[str]:  # noqa: ARG002
-        """Return the answers that a function is made from, as the file names them."""
+        """Return the names of the answers that a function is made from, as the file has them."""
         return [function]
 
     def spec_errors(self, spec: Spec) -> SpecErrors:
-        """Yield the faults in the keys of a spec: paths of keys, and sentences."""
+        """Yield each fault that this form finds in a spec: the path of a key, and a sentence."""
         if not spec.answers:
             yield ("form",), f"expected answers, which a question to {spec.form} asks for"
         if len(spec.parts) > 1:
@@ -171,9 +178,10 @@ class WrittenAnswer:
 
     @contextmanager
     def collect_errors(self, prefix: str = "", *, faults: list[UnreadableAnswer]) -> Iterator[None]:
-        """Collect an error from reading the value, and add its place in the file.
+        """Catch an `UnreadableAnswer` of the `with` block; add it to `faults`, with its place.
 
-        The raised error's column counts from 0 at the start of the value.
+        The caught error's column counts from 0 at the start of the value.  `prefix` goes before
+        its sentence.
         """
         try:
             yield
@@ -193,19 +201,20 @@ def read_answers(
     literal: bool = False,
     words: Collection[str] = (),
 ) -> dict[str, WrittenAnswer]:
-    """Return the answers in a file by name, without open ones.
+    """Return the answers in a file by name, without open ones and those with two values.
 
     Args:
         text: The file.
         names: The names that an answer may have.
-        needed: Names that must be there (default: all).
-        expected: The form of a line, for messages.
-        unread: Errors of lines are added to it, and no name is needed.
-        literal: Refuse all but `name = value`.
-        words: A dash or a space may stand for the = before one of these.
+        needed: Names that must have a line, maybe an open one (default: all).
+        expected: The form of a line, for messages (default: `NAME = VALUE` with the names).
+        unread: If a list, errors of lines are added to it instead of raised, and no name is needed.
+        literal: Refuse lines that are not exactly `name = value` (or `name: value`).
+        words: Before one of these, a dash or a space may replace the =: `13 - off-by-one`.
 
     Raises:
-        UnreadableAnswer: the file is too long; or a name is missing, unknown or there twice.
+        UnreadableAnswer: the file is too long; or, without `unread`, a line cannot be read, or a
+            name is missing, unknown or has two values.
     """
     if len(text) > MAX_ANSWER_BYTES:
         raise UnreadableAnswer(
@@ -242,7 +251,7 @@ class _LineReader:
     repeated: set[str] = field(default_factory=set)
 
     def read(self, number: int, line: str) -> None:
-        """Add the answer or the fault of a line."""
+        """Add the answer of a line or its fault; a blank line or a repeated answer adds nothing."""
         content = line.partition("#")[0]
         left, equals, right = self._split(content)
         name = "".join(left.split())
@@ -271,7 +280,7 @@ class _LineReader:
         self.faults.append(UnreadableAnswer(fault, number, 1, line))
 
     def _split(self, content: str) -> tuple[str, str, str]:
-        """Split a line into a name, the sign between, and a value; leave out a bullet."""
+        """Split a line into name, sign and value, without a bullet; without a sign all is name."""
         if self.literal:
             return content.partition("=" if "=" in content else ":")
         bullet = _BULLET.match(content)
@@ -285,7 +294,7 @@ class _LineReader:
 
 
 def _intended_name(written: str, names: Collection[str]) -> str:
-    """Return the name that a text stands for: capitals and marks make no difference."""
+    """Return the only name that equals a text but for case and punctuation; else the text."""
     if written in names:
         return written
     letters = _SIGNS_IN_NAME.sub("", written.lower())
@@ -294,12 +303,12 @@ def _intended_name(written: str, names: Collection[str]) -> str:
 
 
 def intended_word(value: str, words: Collection[str]) -> str:
-    """Return the word that a value stands for, without a remark in parentheses."""
+    """Return the word that a value means: `yes` for `Yes (mostly)`; if none, the value itself."""
     return _intended_name(value.partition("(")[0].strip().lower(), words)
 
 
 def answer_lines(text: bytes) -> list[str]:
-    """Return the lines of a file in UTF-8, or in UTF-16 as some editors write it."""
+    """Decode a file in UTF-8, or UTF-16 with its mark, to lines; a bad byte becomes U+FFFD."""
     is_utf_16 = text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return text.decode("utf-16" if is_utf_16 else "utf-8-sig", "replace").splitlines()
 
@@ -310,14 +319,17 @@ def open_answers_text(names: Sequence[str]) -> str:
 
 
 def comment_lines(text: str, indent: str = "") -> list[str]:
-    """Return a sentence as comments of 80 columns; control characters are escaped."""
+    """Wrap a sentence to comment lines of 80 columns; control characters are escaped.
+
+    `indent` begins each line but the first.
+    """
     sentence = " ".join(text.split())
     printable = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in sentence)
     return wrap(printable, 80, initial_indent="# ", subsequent_indent=f"# {indent}")
 
 
 def answer_template(answers: Mapping[str, Answer], rules: Sequence[str]) -> bytes:
-    """Return the file to begin with: rules and questions as comments, every answer open."""
+    """Return the file to begin with: rules and questions as comments, each answer `name = ?`."""
     lines = ["# Write your answers behind the =; what follows a # is not read."]
     for rule in rules:
         lines += comment_lines(rule)

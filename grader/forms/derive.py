@@ -8,7 +8,7 @@ A formula is parsed by recursive descent and translated to Python of a few safe 
                  expression ")" | "d" "(" index "," index ")" | "sum" "(" index "," expression ")"
 
 `d(i, j)` is 1 if i = j, else 0.  `sum(k, ...)` runs over all entries; k is a new index.
-Every number becomes a float: no power can take all memory.
+Every number becomes a float, because a power of whole numbers could fill the memory.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _TOKEN = re.compile(
 _SYNONYMS = {"^": "**", "\u00d7": "*", "\u00b7": "*", "\u2212": "-", "ln": "log"}
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
 
-# The program of an answer, by its number of indices.
+# The Python expression of an answer; the position is its number of indices.
 _ARRAYS = (
     "{formula}",
     "np.array([{formula} for {i} in range(n_)], dtype=float)",
@@ -63,10 +63,14 @@ _TEST = "assert repr(found_) != repr({moved}), {message!r}; "
 
 
 class DeriveForm(Form):
-    """Each answer is a function of the symbols that its step passes; `over` are its indices."""
+    """Formulas, one a line: `dp_dz[i,j] = p[i] * (d(i, j) - p[j])`.
+
+    Each becomes a function of its symbols, here p: the inputs that its step in the run passes.
+    The key `over` of an answer lists its indices, here i and j.
+    """
 
     def starter(self, spec: Spec) -> bytes:
-        """Return the file with every line open."""
+        """Return a file with the notation as a comment, and each formula as `dp_dz[i,j] = ?`."""
         rule = "A formula: numbers, p[i], + - * / **, exp( ), log( ), sum(k, ...), d(i, j)."
         answers = {line_name(name, answer.over): answer for name, answer in spec.answers.items()}
         return answer_template(answers, [rule])
@@ -74,7 +78,7 @@ class DeriveForm(Form):
     def program(
         self, text: bytes, question: Question, unread: UnreadLines = None, *, literal: bool = False
     ) -> bytes:
-        """Return functions that compute the formulas, each on the line of its formula."""
+        """Return functions that compute the formulas; each has the line number of its formula."""
         answers = question.spec.answers
         line_names = {name: line_name(name, answer.over) for name, answer in answers.items()}
         written = read_answers(text, list(line_names.values()), unread=unread, literal=literal)
@@ -92,12 +96,12 @@ class DeriveForm(Form):
         return "\n".join([*lines, ""]).encode()
 
     def answers_for_function(self, function: str, question: Question) -> list[str]:
-        """Return the line of a function."""
+        """Return the name of the line that defines a function, as `dp_dz[i,j]` (always one)."""
         answer = question.spec.answers.get(function)
         return [line_name(function, answer.over) if answer else function]
 
     def spec_errors(self, spec: Spec) -> SpecErrors:
-        """Yield lines with a unit, too many indices, or a name that Python needs."""
+        """Yield answers with a unit, too many or equal indices, or a name that cannot be used."""
         yield from super().spec_errors(spec)
         for name, answer in spec.answers.items():
             expected = []
@@ -115,14 +119,21 @@ class DeriveForm(Form):
 
 
 def line_name(name: str, over: list[str]) -> str:
-    """Return the name of an answer in the file: `dp_dz[i,j]`."""
+    """Return the name of an answer as the file has it: `dp_dz[i,j]`, or `loss` without indices."""
     return f"{name}[{','.join(over)}]" if over else name
 
 
 def _function_body(
     formula: WrittenAnswer, line_name: str, answer: Answer, symbols: list[str]
 ) -> str:
-    """Return the body of the function that computes a formula."""
+    """Return the body of the function that computes a formula.
+
+    Symbols are arrays of one axis, and indices run over the length of the first symbol.  The body
+    asserts that each word of `must_use` makes a difference to the result.
+
+    Raises:
+        UnreadableAnswer: it is no formula, lacks a word of `must_use`, or has a forbidden one.
+    """
     expression, words = to_python(formula.value, symbols, answer.over)
     for word in answer.must_use:
         if word not in words:
@@ -143,7 +154,10 @@ def _function_body(
 
 
 def _symbols(question: Question, function: str) -> list[str]:
-    """Return the names that the first step that calls a function passes to it."""
+    """Return the names that a step passes to a function: [z, y] for `dz = dl_dz(z, y)`.
+
+    The first step that calls the function counts; if no step does, the result is ["_"].
+    """
     for steps in question.runs.values():
         for step in steps:
             if step.owner == "submission" and step.function == function:
@@ -155,7 +169,9 @@ def _symbols(question: Question, function: str) -> list[str]:
 
 
 def to_python(text: str, symbols: Sequence[str], indices: Sequence[str]) -> tuple[str, set[str]]:
-    """Return a formula as Python over arrays of one axis, and its words: exp, log, sum, d.
+    """Translate a formula to Python, where each symbol is an array of one axis.
+
+    The second result is the set of words that the formula uses, of exp, log, sum and d.
 
     Raises:
         UnreadableAnswer: it is not a formula over these names; the column counts from 0.
@@ -178,7 +194,7 @@ class _FormulaParser:
 
     def __init__(self, text: str, symbols: Sequence[str], indices: Sequence[str]) -> None:
         self.tokens = _tokenize(text)
-        self.token = next(self.tokens)  # the next one to read
+        self.token = next(self.tokens)  # the token to read next
         self.symbols = list(symbols)
         self.indices = list(indices)
         self.words: set[str] = set()
@@ -190,24 +206,24 @@ class _FormulaParser:
         return text
 
     def expect(self, sign: str) -> None:
-        """Read a sign, or refuse another one."""
+        """Read the given sign, or refuse the formula if another token comes."""
         if self.token.text != sign:
             self.refuse(f"expected {sign}, found {self.token.text}")
         self.take()
 
     def refuse(self, sentence: str) -> NoReturn:
-        """Raise a fault at the next token."""
+        """Raise an `UnreadableAnswer` with the column of the next token."""
         raise UnreadableAnswer(sentence, column=self.token.column)
 
     def expression(self, depth: int, min_precedence: int = 1) -> str:
-        """Read operations of at least a precedence."""
+        """Read operands joined by + - * /; stop at an operator below `min_precedence`."""
         python = self.unary(depth)
         while (precedence := _PRECEDENCE.get(self.token.text, 0)) >= min_precedence:
             python = f"({python} {self.take()} {self.expression(depth, precedence + 1)})"
         return python
 
     def unary(self, depth: int) -> str:
-        """Read a factor with its sign and power."""
+        """Read a factor with its sign and power, as `-p[i]**2`."""
         if depth > MAX_NESTING:
             self.refuse(f"is nested deeper than {MAX_NESTING}")
         if self.token.text in {"-", "+"}:
@@ -218,7 +234,7 @@ class _FormulaParser:
         return f"({python} {self.take()} {self.unary(depth + 1)})"
 
     def atom(self, depth: int) -> str:
-        """Read a number, an entry of a symbol, a call or parentheses."""
+        """Read one operand: `2.5`, `p[i]`, `exp(...)` or `(...)`."""
         if self.token.kind == "number":
             if math.isinf(float(self.token.text)):
                 self.refuse("is too large a number")
@@ -235,7 +251,7 @@ class _FormulaParser:
         return self.entry()
 
     def entry(self) -> str:
-        """Read a symbol with its index."""
+        """Read a symbol with its index, as `p[i]`."""
         if self.token.text in self.indices:
             self.refuse(f"{self.token.text} is an index: it stands in [ ] or in d( )")
         if self.token.text not in self.symbols:
@@ -254,7 +270,7 @@ class _FormulaParser:
         return f"float({symbol}[{index}])"
 
     def call(self, depth: int) -> str:
-        """Read a word and its arguments."""
+        """Read `exp(...)`, `log(...)`, `d(i, j)` or `sum(k, ...)`, and note the word as used."""
         word = self.take()
         self.words.add(word)
         self.expect("(")
@@ -270,7 +286,7 @@ class _FormulaParser:
         return f"(-0.0 + {python})"
 
     def sum(self, depth: int) -> str:
-        """Read the new index of a sum, and its terms."""
+        """Read `k, ...` of `sum(k, ...)`; k is an index only within it."""
         index = self.token.text
         if self.token.kind != "name" or index in self.symbols or _is_reserved(index):
             self.refuse(f"sum needs a new index first, as sum(k, ...), found {index}")
@@ -284,7 +300,7 @@ class _FormulaParser:
         return f"sum([{python} for {index} in range(n_)])"
 
     def index(self) -> str:
-        """Read an index: a name or a number."""
+        """Read an index: a name such as i, or a whole number."""
         text = self.token.text
         if text in self.indices:
             return self.take()
@@ -293,17 +309,17 @@ class _FormulaParser:
         return self.refuse(f"{text} is no index; use {self.index_choices()}")
 
     def index_choices(self) -> str:
-        """Return the indices that may be used here, for messages."""
+        """Return the indices that may be used here, for messages, as "i or j"."""
         return " or ".join(self.indices) or "k, with sum(k, ...)"
 
 
 def _is_reserved(name: str) -> bool:
-    """Return True if the program needs a name, or Python does not let it be assigned."""
+    """Return True if a name cannot be a symbol or index: the program or Python uses it already."""
     return name in RESERVED_NAMES or iskeyword(name) or name.startswith("__")
 
 
 def _tokenize(text: str) -> Iterator[_FormulaToken]:
-    """Return the tokens of a formula, and one for its end."""
+    """Return the tokens of a formula, then one for its end; refuse a character without meaning."""
     tokens: list[_FormulaToken] = []
     for match in _TOKEN.finditer(text):
         kind = match.lastgroup or ""

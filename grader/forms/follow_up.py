@@ -1,4 +1,4 @@
-"""Answers to follow-ups: read one, judge it, and find the idea behind a wrong one."""
+"""Read and judge answers to follow-ups, the questions after a pass."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ DEFAULT_TOLERANCE = 0.03  # relative, of a number
 ARRAY_ROUNDING = 1e-9  # relative to the largest entry: 1/3 may be typed with nine digits
 _ANSWER_KEYS = ("choice", "number", "array", "points")
 
-Rows = list[list[float]]  # an array; a choice or a number is a row of one
+Rows = list[list[float]]  # an array; a choice or a number is [[x]]
 
 
 def answer_format(follow_up: FollowUp) -> str:
-    """Return how to write an answer: "a number from 1 to 4"."""
+    """Return how to write an answer, as "a number from 1 to 4"; for points "in words"."""
     match follow_up.kind:
         case "choice":
             return f"a number from 1 to {len(follow_up.choice)}"
@@ -43,7 +43,9 @@ def right_answer(follow_up: FollowUp) -> str:
 
 
 def read_answer(follow_up: FollowUp, text: str) -> Rows:
-    """Return the numbers of an answer.
+    """Return a typed answer as rows of numbers: [[2.0]] for choice 2; a quantity in its base unit.
+
+    The follow-up must have a choice, a number or an array; points are not read.
 
     Raises:
         UnreadableAnswer: the text does not answer this question.
@@ -86,7 +88,7 @@ def _read_array(follow_up: FollowUp, text: str, expected: str) -> Rows:
 
 
 def judge_answer(follow_up: FollowUp, text: str) -> tuple[bool, str]:
-    """Return True if an answer is right, and the listed idea behind a wrong one, or "".
+    """Return (True, "") if an answer is right, else (False, the idea listed for it, or "").
 
     Raises:
         UnreadableAnswer: the text does not answer the question.
@@ -101,7 +103,7 @@ def judge_answer(follow_up: FollowUp, text: str) -> tuple[bool, str]:
 
 
 def _equals(follow_up: FollowUp, answer: Rows, typed: str) -> bool:
-    """Return True if an answer equals a typed one within the tolerance of the question."""
+    """Return True if an answer equals `typed`, an answer as text, within the tolerance."""
     tolerance = follow_up.within
     if tolerance is None:
         tolerance = DEFAULT_TOLERANCE if follow_up.number else 0.0
@@ -114,7 +116,10 @@ def _equals(follow_up: FollowUp, answer: Rows, typed: str) -> bool:
 
 
 def spec_errors(follow_up: FollowUp, ideas: Collection[str]) -> SpecErrors:
-    """Yield the faults in the keys of a follow-up: the path of a key, and a sentence."""
+    """Yield each fault in a follow-up: the path of a key, and a sentence.
+
+    `ideas` are the names of the question's ideas, which wrong answers may name.
+    """
     keys = [key for key in _ANSWER_KEYS if getattr(follow_up, key)]
     if len(keys) > 1:
         yield (keys[1],), f"expected one of {', '.join(_ANSWER_KEYS)}, found {' and '.join(keys)}"

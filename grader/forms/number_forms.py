@@ -20,7 +20,11 @@ from grader.model.spec import Spec, Tolerance
 
 
 class EstimateForm(Form):
-    """Each `numbers` check compares the dict of answers that one function returns."""
+    """Numbers with units, one a line: `weights = 14 GB`.
+
+    The program has functions that return dicts of these numbers in base units, here bytes.  A
+    check of kind `numbers` compares such a dict.
+    """
 
     parse_number = staticmethod(parse_quantity)
     rules = (
@@ -29,13 +33,13 @@ class EstimateForm(Form):
     )
 
     def starter(self, spec: Spec) -> bytes:
-        """Return the file with every answer open, and its unit."""
+        """Return a file with the rules as comments, and every answer open: `weights = ?`."""
         return answer_template(spec.answers, [*self.rules, _rounding_rule(spec)])
 
     def program(
         self, text: bytes, question: Question, unread: UnreadLines = None, *, literal: bool = False
     ) -> bytes:
-        """Return functions that return dicts of the numbers, without open answers."""
+        """Return functions that return dicts of the numbers by answer, without open answers."""
         answers = question.spec.answers
         written = read_answers(text, answers, unread=unread, literal=literal)
         faults: list[UnreadableAnswer] = []
@@ -58,11 +62,11 @@ class EstimateForm(Form):
         return "\n".join(functions).encode()
 
     def answers_for_function(self, function: str, question: Question) -> list[str]:
-        """Return the answers in the dict of a function."""
+        """Return the names of the answers in the dict that a function returns."""
         return _answers_by_function(question).get(function, [function])
 
     def spec_errors(self, spec: Spec) -> SpecErrors:
-        """Yield answers without a check or a known unit, and checks that do not compare answers."""
+        """Yield answers without a check or with a wrong unit, and checks of other things."""
         yield from super().spec_errors(spec)
         checks_by_answer = {
             part: check.id for check in spec.checks for part in getattr(check, "parts", ())
@@ -85,9 +89,10 @@ class EstimateForm(Form):
 
 
 class PredictForm(EstimateForm):
-    """An estimate with decimals and fractions; a grade shows the numbers, so no answer may be open.
+    """Numbers that a candidate works out by hand: decimals, fractions and arithmetic.
 
-    Only the first grade counts.
+    Only the first grade counts, and it shows the right numbers; so a file with an open answer is
+    refused (in a class the answer is wrong).
     """
 
     shows_expected = True
@@ -100,7 +105,11 @@ class PredictForm(EstimateForm):
 
 
 def prediction_as_read(text: bytes, question: Question) -> list[str]:
-    """Return the lines of a prediction; arithmetic is followed by its value."""
+    """Return the lines of a prediction, as `half = 1/2   read as 0.5`; plain decimals as they are.
+
+    Raises:
+        UnreadableAnswer: a line cannot be read.
+    """
     lines = answer_lines(text)
     answers = question.spec.answers
     for name, answer in read_answers(text, answers).items():
@@ -111,7 +120,7 @@ def prediction_as_read(text: bytes, question: Question) -> list[str]:
 
 
 def _rounding_rule(spec: Spec) -> str:
-    """Return the sentence on rounding, which the tightest tolerance of a check allows."""
+    """Return the sentence that says how far answers may be rounded: by the tightest tolerance."""
     tolerances: list[Tolerance | None] = [
         getattr(check, "tolerance", None) for check in spec.checks if getattr(check, "parts", ())
     ]
@@ -123,7 +132,7 @@ def _rounding_rule(spec: Spec) -> str:
 
 
 def _answers_by_function(question: Question) -> dict[str, list[str]]:
-    """Return the names of the answers in the dict of each function of the submission."""
+    """Map each function of the submission to the names of the answers in the dict it returns."""
     answers: dict[str, list[str]] = {}
     for check in question.spec.checks:
         for step in question.runs[check.run]:

@@ -10,13 +10,13 @@ from grader.model.spec import Spec
 
 
 class FixForm(Form):
-    """The submission is the program."""
+    """Code to fix: the candidate edits `submission.py`, which is graded as it is."""
 
     file = "submission.py"
     is_text = False
 
     def spec_errors(self, spec: Spec) -> SpecErrors:
-        """Yield the keys that belong to other forms."""
+        """Yield the keys that belong to other forms, such as answers."""
         if spec.answers:
             yield ("answers",), "expected form: estimate, predict or derive, found none"
         if spec.form == "fix":
@@ -35,7 +35,10 @@ class DiagnoseForm(FixForm):
         yield Material("Possible causes (some are red herrings)", rows=tuple(spec.causes.items()))
 
     def spec_errors(self, spec: Spec) -> SpecErrors:
-        """Yield causes that no check judges, and judged causes that are not listed."""
+        """Yield causes that no check judges or no list has, and a log without experiments.
+
+        If there are no causes, or no check judges any, that is the only fault.
+        """
         yield from super().spec_errors(spec)
         judges = {  # the id of a check, by cause
             cause: check.id for check in spec.checks for cause in getattr(check, "known_causes", ())
@@ -57,12 +60,15 @@ class DiagnoseForm(FixForm):
 
 
 class WriteTheTestForm(FixForm):
-    """The submission is a test; the driver creates its inputs in another process."""
+    """The submission is a test; the driver (driver.py) creates its inputs in another process."""
 
     runs_in_two_processes = True
 
     def spec_errors(self, spec: Spec) -> SpecErrors:
-        """Yield missing verdicts, checks that measure, torch, and steps without the driver."""
+        """Yield a missing check of kind verdicts, and what a test cannot have: measures, torch, ...
+
+        Each step must call the driver, which calls the test.
+        """
         yield from super().spec_errors(spec)
         if not any(getattr(check, "reject", None) is not None for check in spec.checks):
             yield ("form",), "expected a check of kind verdicts, which a test is graded by"

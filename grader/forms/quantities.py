@@ -107,9 +107,10 @@ class RequestedQuantity:
     any_noun: bool = False  # let any noun follow a number, and take counts for pure numbers
 
     def is_noun(self, word: str) -> bool:
-        """Return True if a word may follow a number without being a unit.
+        """Return True if a word behind a number may be ignored.
 
-        Nouns of the question and remarks such as "each" may.
+        Nouns of the question may, and remarks such as "each".  With `any_noun`, so may any word
+        that does not look like a unit.
         """
         unit = find_unit(word)
         nouns = (_stem(noun) for noun in re.findall("[a-z]+", self.about.lower()))
@@ -140,7 +141,11 @@ class RequestedQuantity:
         return Unit(1.0, "")
 
     def multiplier(self, word: str) -> float:
-        """Return the factor of k, M or billion; 0 if the word is not one of these."""
+        """Return the factor of k, M or billion; 0 if the word is none of these.
+
+        If the question asks for an answer "in billions", `billion` has the factor 1.  B is a
+        billion if the question asks for a pure number or a count; otherwise it is bytes.
+        """
         if word == "B" and self.unit not in {"1", *COUNTED_NOUNS}:
             return 0.0  # bytes
         if self.asks_for_unit(f"{word}s"):
@@ -149,7 +154,7 @@ class RequestedQuantity:
 
 
 class ParsedQuantity(NamedTuple):
-    """An amount in its base unit."""
+    """The value of an amount in its base unit, and how exactly it was written."""
 
     value: float
     unit: str  # base unit; "" if no unit is written
@@ -184,7 +189,7 @@ def parse_quantity(text: str, unit: str, about: str = "", *, literal: bool = Fal
 
 
 def parse_fraction(text: str, unit: str = "1", about: str = "", *, literal: bool = False) -> float:
-    """Return a decimal, a fraction, or the value of other arithmetic.
+    """Return the value of a decimal, a fraction or other arithmetic: -0.5 for `-1/2`.
 
     Raises:
         UnreadableAnswer: it is not such a number.
@@ -215,7 +220,7 @@ def read_quantity(text: str, requested: RequestedQuantity) -> ParsedQuantity:
 
 
 def _sides(text: str, requested: RequestedQuantity) -> list[ParsedQuantity]:
-    """Return the amounts of an equation."""
+    """Return the amount of each side of an equation, from left to right."""
     sides = []
     start = 0
     for equals in _EQUALS.finditer(text):
@@ -236,7 +241,7 @@ def _agrees_with_answer(side: ParsedQuantity, answer: ParsedQuantity) -> bool:
 
 
 def _agree(first: ParsedQuantity, second: ParsedQuantity) -> bool:
-    """Return True if two numbers are equal within the digits that are written."""
+    """Return True if two numbers differ by less than 1 %, or less than one unit in a last digit."""
     larger = max(abs(first.value), abs(second.value))
     tolerance = min(max(first.digit, second.digit, EQUATION_TOLERANCE * larger), larger / 2)
     difference = abs(first.value - second.value)
@@ -244,7 +249,7 @@ def _agree(first: ParsedQuantity, second: ParsedQuantity) -> bool:
 
 
 def _parse_amount(text: str, requested: RequestedQuantity) -> ParsedQuantity:
-    """Return the value of arithmetic with units in it, or with one at its end."""
+    """Return the value of arithmetic such as `2 * 56 GB`, if its units make the requested one."""
     if numbers := _RANGE.match(text):
         raise UnreadableAnswer(
             f"{numbers[0].strip():.40} may be two numbers; write one, and a minus between spaces"
@@ -289,7 +294,7 @@ def _last_digit(tokens: list[_Token], value: float) -> float:
 
 
 def _tokenize(text: str, requested: RequestedQuantity) -> list[_Token]:
-    """Return the tokens at the start of a text, without remarks, and one for their end."""
+    """Return the tokens of an amount, without remarks; `end` marks where its text stops."""
     tokens: list[_Token] = []
     column = len(text) - len(text.lstrip())
     while column < len(text):
@@ -332,7 +337,7 @@ def _match_remark(
 
 
 def _number_or_sign(match: re.Match[str]) -> list[_Token]:
-    """Return the token of a number or a sign; a raised number is a sign and a number."""
+    """Return the token of a number or a sign; a raised 2 becomes ** and 2."""
     column = match.start()
     if sign := match["sign"]:
         return [_Token(_SIGNS.get(sign, sign), column)]
@@ -361,11 +366,11 @@ def _number_or_sign(match: re.Match[str]) -> list[_Token]:
 def _calculate(
     text: str, tokens: list[_Token], expected_form: str, scales: Mapping[str, float]
 ) -> float:
-    """Return the value of all tokens, with every unit multiplied by its scale, if it has one."""
+    """Return the value of all tokens; a unit counts as its factor times its scale (default: 1)."""
     pending = tokens[::-1]
 
     def evaluate(min_precedence: int) -> float:
-        """Return the value up to the next operation below a precedence."""
+        """Return the value of the tokens before the next operator below `min_precedence`."""
         token = pending.pop()
         column = token.column
         if token.kind == "number":

@@ -23,10 +23,13 @@ APPROVE = "approve"
 
 
 class ReviewForm(Form):
-    """A function without arguments returns the review: a reason by line, and `approve`."""
+    """A file of lines such as `13 = off-by-one`, and `approve = no`.
+
+    The program is one function without arguments, which returns them as a dict of strings.
+    """
 
     def starter(self, spec: Spec) -> bytes:
-        """Return the reasons to choose from as comments, and no line of the diff."""
+        """Return a file with the reasons to choose from as comments, and `approve = ?`."""
         lines = ["# For each line of the diff that is wrong: its number = the reason, one of"]
         for name, text in spec.reasons.items():
             lines += comment_lines(f"{name}: {text}", "    ")
@@ -42,7 +45,7 @@ class ReviewForm(Form):
         yield Material("Reasons", rows=tuple(spec.reasons.items()))
 
     def reference(self, spec: Spec) -> bytes:
-        """Return the review that lists every fault at its first line."""
+        """Return the program of a review that lists every fault at its first line."""
         review = {
             str(fault.lines[0]): fault.reason
             for check in spec.checks
@@ -54,7 +57,7 @@ class ReviewForm(Form):
     def program(
         self, text: bytes, question: Question, unread: UnreadLines = None, *, literal: bool = False
     ) -> bytes:
-        """Return a function that returns the review."""
+        """Return a program with one function that returns the review; b"" if it is empty."""
         spec = question.spec
         marks = line_marks(spec.diff)
         words = [*spec.reasons, "yes", "no"]
@@ -89,7 +92,7 @@ class ReviewForm(Form):
         return _program(review, spec) if review else b""
 
     def spec_errors(self, spec: Spec) -> SpecErrors:
-        """Yield a missing diff, and faults with an unknown reason or line."""
+        """Yield a missing diff or findings check, and findings with an unknown reason or line."""
         marks = line_marks(spec.diff)
         if not spec.diff or not spec.reasons:
             yield ("form",), "expected diff and reasons, which a review is about"
@@ -113,7 +116,7 @@ def line_marks(diff: str) -> list[str]:
 
 
 def _program(review: Mapping[str, str], spec: Spec) -> bytes:
-    """Return the function of the first step of the first run, which returns a review."""
+    """Return the program of a review: the function that the spec's first step calls."""
     first_step = next(iter(spec.runs.values()))[0]
     function = first_step.partition("=")[2].partition("(")[0].strip()
     return f"def {function}():\n    return {json.dumps(review)}\n".encode()

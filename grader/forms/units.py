@@ -19,7 +19,7 @@ class Unit(NamedTuple):
 
 
 class UnitFamily(NamedTuple):
-    """All units of one base unit."""
+    """All units with one base unit, such as B, GB and KiB."""
 
     description: str  # of the quantity that they measure
     factors: dict[str, float]  # by the name of a unit
@@ -37,7 +37,7 @@ _WORK_RATES = {
 }
 _TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
 
-# By base unit; an answer has one of these.
+# By base unit; the unit of each answer in a spec is one of these keys.
 UNITS = {
     "1": UnitFamily("a pure number", {"": 1.0, "1": 1.0, "%": 0.01}),
     "B": UnitFamily("an amount of memory", _BYTES),
@@ -81,7 +81,7 @@ BIT_UNIT = re.compile(r"b|[KMGTP]i?bs?")  # Gb may mean gigabits
 
 
 def canonical_unit(written: str) -> str:
-    """Return the name in UNITS of a unit, or the text itself if it is not a unit."""
+    """Return the usual spelling of a unit, as GB for `gigabytes`; other words stay as they are."""
     if "/" in written:
         return "/".join(canonical_unit(part) for part in written.split("/"))
     if written in UNITS_BY_NAME or BIT_UNIT.fullmatch(written):
@@ -105,13 +105,15 @@ def base_unit(written: str) -> str:
 
 
 def unit_of(number: str) -> str:
-    """Return the base unit of a number in a spec; "1" if it has none."""
+    """Return the base unit of a number in a spec: B for `67.1 MB`; "1" without a known unit."""
     unit = find_unit(number.partition(" ")[2])
     return unit.base if unit else "1"
 
 
 def _dimension_scales(*base_units: str) -> dict[str, float]:
-    """Return a scale for every entry of UNITS, from an arbitrary one for each base unit.
+    """Return an arbitrary scale for each of `base_units`, and the matching one for B/s and so on.
+
+    Other units, such as tok if it is not given, count as pure numbers and have the scale 1.
 
     To check the unit of a result, it is calculated twice, the second time with every unit
     multiplied by its scale.  The unit is right if the result grows by the scale of that unit.
