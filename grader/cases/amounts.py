@@ -31,10 +31,10 @@ class AmountError(Exception):
 
 
 def names_in_amount(amount: str | float) -> set[str]:
-    """Return the names that the amount needs.
+    """Return the inputs and results that the amount names: {"y"} for `8 * y.size + 256 bytes`.
 
     Raises:
-        AmountError: the amount cannot be parsed.
+        AmountError: the amount is not written as the format says.
     """
     tree = _parse(amount)
     _evaluate(tree, None)
@@ -45,7 +45,8 @@ def evaluate_amount(amount: str | float, sizes: Sizes) -> float:
     """Evaluate the amount with these scalars and arrays.
 
     Raises:
-        AmountError: the amount cannot be parsed, or one of its names is unknown.
+        AmountError: the amount cannot be parsed, has an unknown name, or asks for a size that a
+            value lacks, or divides by zero.
     """
     try:
         return float(_evaluate(_parse(amount), sizes))
@@ -70,7 +71,7 @@ def _parse(amount: str | float) -> ast.expr:
 
 
 def _evaluate(node: ast.expr, sizes: Sizes | None) -> float:
-    """Evaluate a tree.  Without sizes, only check its form, as if each size were 1."""
+    """Evaluate a tree.  If `sizes` is None, only check its form, as if each size were 1."""
     match node:
         case ast.Constant(value=int() | float() as number):
             if not isinstance(number, bool) and math.isfinite(number):

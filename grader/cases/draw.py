@@ -34,8 +34,9 @@ def draw_inputs(
     Args:
         case: The case.  The inputs are returned in its order.
         seed: The seed of the grade.
-        shape_of: Returns the shape of a result of the reference from the inputs drawn so far.
-        draw_index: Any number except 0 gives fresh inputs of the same kind.
+        shape_of: Takes the name of a result and the inputs drawn so far, and returns the shape
+            that the result has in the reference.
+        draw_index: 0 for the inputs of the grade; each other number gives fresh ones.
 
     Raises:
         DrawError: an input cannot be drawn.
@@ -65,7 +66,11 @@ def draw_inputs(
 
 
 def _drawing_order(case: CaseRecipe) -> list[str]:
-    """Order the inputs: each after its shape's source, those shaped like a result at the end."""
+    """Return the names in an order in which each input can be drawn.
+
+    An input that is `like` another comes after it.  Inputs that are like a result come last,
+    because the reference computes it from the inputs drawn before.
+    """
 
     def rank(name: str) -> tuple[bool, int]:
         chain = shape_source_chain(name, case.inputs)
@@ -94,7 +99,7 @@ def _draw_array(recipe: Recipe, case: CaseRecipe, shape: Shape | None, rng: Gene
 
 
 def _modify(values: Array, recipe: Recipe, rng: Generator) -> Array:
-    """Apply the modifiers of an input in their documented order."""
+    """Apply the modifiers scale, shift, sprinkle and sort of an input, in this order."""
     values = values * recipe.options.get("scale", 1)
     if "shift" in recipe.options:  # adding 0 would change -0.0
         values = values + recipe.options["shift"]
@@ -134,7 +139,11 @@ def _generate(recipe: Recipe, shape: Shape, rng: Generator) -> Any:  # noqa: ANN
 
 
 def round_to_dtype(values: Array, dtype: str) -> Array:
-    """Round values to a dtype.  For bfloat16 (round to nearest even) the result is float32."""
+    """Round values to a dtype.  For bfloat16 (round to nearest even) the result is float32.
+
+    Raises:
+        DrawError: a value is infinite or NaN, and the dtype has only whole numbers.
+    """
     if dtype != "bfloat16":
         if dtype not in FLOATS and not np.all(np.isfinite(values)):
             raise DrawError(f"infinite values cannot be of dtype {dtype}")

@@ -1,5 +1,8 @@
 """Read and check the cases of a question and their inputs, as YAML has them, without numpy.
 
+A recipe says how an input is drawn: `{normal: [2, 3], scale: 0.1}` has the generator `normal`, a
+shape and the modifier `scale`.
+
 `docs/keys.md` shows the texts below for generators, modifiers and keys.  The functions at the end
 tell which inputs the steps of a run need, and on which cases a check runs.
 """
@@ -67,7 +70,7 @@ class RecipeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """One input.  A scalar has `generator` None and its value in `literal`."""
+    """How to draw one input.  A scalar has `generator` None and its value in `literal`."""
 
     generator: str | None
     literal: Any = None
@@ -84,7 +87,7 @@ class Recipe:
 
     @property
     def is_drawn(self) -> bool:
-        """True if the input differs from draw to draw."""
+        """True if the input is random: another draw gives other values."""
         fixed = {None, "array", "zeros", "ones", "full"}
         return self.generator not in fixed or bool(self.option("sprinkle"))
 
@@ -99,7 +102,7 @@ class Recipe:
 
 
 def read_input(value: object) -> Recipe:
-    """Read one input.
+    """Read one input: a scalar, nested lists, or a mapping such as {normal: [2, 3]}.
 
     Raises:
         RecipeError: the input is not written as the format says.
@@ -132,7 +135,7 @@ def read_input(value: object) -> Recipe:
 
 
 def _find_generator(value: Mapping[str, Any]) -> str:
-    """Return the generator of an input, which must name exactly one."""
+    """Return the generator of an input, or raise unless the mapping names exactly one."""
     generators = [key for key in value if key in GENERATORS]
     if len(generators) == 1:
         return generators[0]
@@ -256,12 +259,12 @@ class CaseRecipe:
 
     @property
     def extra_draw_names(self) -> tuple[str, ...]:
-        """Names of all draws except the first, which has the name of the case."""
+        """Names of all draws except the first: "small (2)", "small (3)" for the case "small"."""
         return tuple(f"{self.name} ({number})" for number in range(2, self.draws + 1))
 
 
 def read_cases(cases: WrittenCases) -> tuple[dict[str, CaseRecipe], list[SpecError]]:
-    """Read all cases, resolving `extends`.
+    """Read all cases; a case that `extends` another takes over its keys.
 
     Returns:
         The cases and their errors.  A default stands in for each key that cannot be read.
@@ -271,7 +274,7 @@ def read_cases(cases: WrittenCases) -> tuple[dict[str, CaseRecipe], list[SpecErr
 
 
 def expand_draws(cases: Mapping[str, CaseRecipe]) -> dict[str, CaseRecipe]:
-    """Return the cases, and each extra draw as a case with its own name."""
+    """Return the cases by name, and each extra draw as a case with a name such as "small (2)"."""
     return {
         name: replace(case, name=name)
         for case in cases.values()
@@ -328,7 +331,7 @@ def _read_case(name: str, cases: WrittenCases, errors: list[SpecError]) -> CaseR
 
 
 def extended_cases(name: str, cases: WrittenCases) -> list[str]:
-    """Return a case and the cases that it extends, up to one that does not exist or repeats."""
+    """Return a case, the case that it extends, and so on; stop at an unknown or repeated name."""
     chain: list[str] = []
     parent: object = name
     while isinstance(parent, str) and parent in cases and parent not in chain:
@@ -338,7 +341,10 @@ def extended_cases(name: str, cases: WrittenCases) -> list[str]:
 
 
 def _with_inherited_keys(name: str, cases: WrittenCases, report: _Report) -> dict[str, Any]:
-    """Return the keys of a case and of the cases that it extends."""
+    """Return the keys of a case and those that it inherits by `extends`, except `about`.
+
+    Report an `extends` that is unknown or leads back to a case of the chain.
+    """
     chain = extended_cases(name, cases)
     last = chain[-1]
     if "extends" in cases[last]:
@@ -440,9 +446,9 @@ def _read_draws(written: Mapping[str, Any], inputs: Inputs, report: _Report) -> 
 def cases_of_check(
     check: Check, steps: tuple[Step, ...], cases: dict[str, CaseRecipe]
 ) -> list[str]:
-    """Return the cases of a check; `all` means every case that has the inputs of the run.
+    """Return the names of a check's cases; `all` means every case that has the run's inputs.
 
-    Each listed case is followed by its extra draws.
+    Each listed case is followed by its extra draws, as far as `cases` has them.
     """
     if check.cases == "all":
         needed = run_inputs(steps).keys()
@@ -474,7 +480,7 @@ def assigned_names(steps: Iterable[Step]) -> list[str]:
 
 
 def steps_producing(steps: Sequence[Step], name: str) -> tuple[Step, ...]:
-    """Return only the steps that a result needs, in order."""
+    """Return the steps that a result needs, directly or through other results, in their order."""
     needed_names = {name}
     needed_steps = []
     for step in reversed(steps):

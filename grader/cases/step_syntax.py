@@ -23,7 +23,7 @@ def parse_step(text: str, *, torch: bool = False) -> Step:
     """Read one step; with `torch`, `vjp(...)` asks torch for gradients.
 
     Raises:
-        StepError: expected and found, in one sentence.
+        StepError: the text is not one assignment of a call; says what is expected and found.
     """
     if len(text) > MAX_TEXT:
         raise StepError(f"expected a step of at most {MAX_TEXT} characters, found {len(text):,}")
@@ -92,7 +92,7 @@ def _read_argument(node: ast.expr, keyword: str | None) -> Argument:
 
 
 def _read_function(node: ast.expr, *, torch: bool) -> tuple[Owner, str]:
-    """Return who owns the function that a step calls, and its name."""
+    """Return the owner and the name of the called function: (driver, train) for `driver.train`."""
     match node:
         case ast.Name(id=name):
             return "torch" if torch and name == VJP else "submission", name

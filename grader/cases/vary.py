@@ -1,4 +1,7 @@
-"""Vary a case: other sizes and numbers, within the limits that the question's cases show."""
+"""Vary a case: other sizes and numbers, within the limits that the question's cases show.
+
+An author wrote the cases; other inputs show if a statement holds beyond them.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ import yaml
 from grader.cases.recipe import FLOATS, CaseRecipe, Recipe, is_number
 from grader.model.mutants import Reach
 
-MAX_RESIZED_SIDE = 9  # side of an array that was smaller before
+MAX_RESIZED_SIDE = 9  # no side grows beyond this
 
 
 def vary_case(
@@ -62,10 +65,10 @@ def _choose_lengths(case: CaseRecipe, rng: random.Random) -> dict[int, int]:
 
 
 def resized_case(case: CaseRecipe, growth: int, *, fixed: int = 0) -> CaseRecipe | None:
-    """Return a case with larger arrays, in which arrays that were written out are drawn.
+    """Return a case with larger arrays, where a random one replaces each array written out.
 
-    Each side length grows, unless it is at most `fixed`, so equal lengths stay equal.  Returns None
-    if no array is written out, or if one has an entry that is not finite.
+    Each side grows by `growth`, unless it is at most `fixed`; so equal sides stay equal.  Returns
+    None if no array is written out, or if one has an entry that is not finite.
     """
     entries = 0  # that are written out
     inputs = {}
@@ -83,7 +86,11 @@ def resized_case(case: CaseRecipe, growth: int, *, fixed: int = 0) -> CaseRecipe
 
 
 def _drawn_like(recipe: Recipe, literal: np.ndarray[Any, Any]) -> Recipe:
-    """Return an input that is drawn, in the range of the numbers that were written out."""
+    """Return a random input of the same shape for an array that is written out (`literal`).
+
+    Integers have the range of the entries; other numbers are normal if one is below 0, otherwise
+    uniform from 0 to 1, or to the largest entry if that is larger.
+    """
     low = float(literal.min(initial=0.0))
     high = float(literal.max(initial=1.0))
     generator = "uniform"
@@ -98,7 +105,7 @@ def _drawn_like(recipe: Recipe, literal: np.ndarray[Any, Any]) -> Recipe:
 
 
 def with_small_integers(recipe: Recipe) -> Recipe:
-    """Replace arbitrary numbers by small integers, with zeros and ties among them.
+    """Replace arbitrary numbers by integers from -2 to 2, with zeros and ties among them.
 
     Inputs drawn with a purpose stay: probabilities, classes, distinct values, bounded values.
     """
@@ -118,7 +125,7 @@ def with_small_integers(recipe: Recipe) -> Recipe:
 
 
 def format_inputs(case: CaseRecipe, names: Collection[str]) -> list[str]:
-    """Return the inputs of a case as lines of YAML, as a spec has them."""
+    """Return lines of YAML, as a spec has them: the named inputs, then dtype and layout if set."""
     values = {}
     for name, recipe in case.inputs.items():
         if name in names:
@@ -137,7 +144,7 @@ def format_inputs(case: CaseRecipe, names: Collection[str]) -> list[str]:
 
 
 def with_side_lengths(case: CaseRecipe, lengths: Mapping[int, int]) -> CaseRecipe:
-    """Return the case with these side lengths replaced in every input."""
+    """Return the case with other side lengths in every input; `lengths` maps old to new."""
     inputs = {name: _resize(recipe, lengths) for name, recipe in case.inputs.items()}
     return replace(case, inputs=inputs)
 
@@ -202,7 +209,10 @@ def _scalars(case: CaseRecipe) -> dict[str, Any]:
 
 
 def _nearby(value: float, examples: Sequence[float], rng: random.Random) -> float:
-    """Return a number near `value`, between the least and the largest example."""
+    """Return a number between the least and the largest example.
+
+    An int is near `value` or one of the examples; a float is anywhere in between.
+    """
     least = min(examples)
     largest = max(examples)
     near = rng.choice([value - 1, value + 1, rng.choice(examples)])
