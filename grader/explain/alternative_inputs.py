@@ -63,7 +63,7 @@ FLOAT_CHANGES: dict[str, ValueChange] = {
 
 @dataclass(frozen=True)
 class InputChange:
-    """A change of the inputs of a case."""
+    """A change of a case's inputs, such as "n + 1 in place of n"."""
 
     text: str
     change_inputs: Callable[[Inputs], Inputs]
@@ -84,7 +84,7 @@ class AlternativeInputs:
     """The programs and inputs with which wrong results are compared."""
 
     question_cases: Evaluation
-    extra_cases: Evaluation
+    extra_cases: Evaluation  # has the extra inputs as its cases
     # The suspected ideas, each with its name, its quoted feedback and its program.
     ideas: Sequence[tuple[str, str, RemoteProgram]]
 
@@ -107,7 +107,7 @@ class AlternativeInputs:
         return idea_rules + change_rules
 
     def _locate(self, observation: Observation) -> tuple[Evaluation, CaseRecipe]:
-        """Return the case of an observation, with the evaluation to which it belongs."""
+        """Return the evaluation that has the case of an observation, and the case."""
         evaluation = self.question_cases if observation.is_own_case else self.extra_cases
         return evaluation, evaluation.cases[observation.case]
 
@@ -231,7 +231,10 @@ def _exchange(name: str, other: str, inputs: Inputs) -> Inputs:
 def _result(
     program: RemoteProgram, evaluation: Evaluation, case: CaseRecipe, observation: Observation
 ) -> Array | None:
-    """Return an observed result, or item of one, as a program computes it; None if it fails."""
+    """Return the numbers of a result, or item of one, from a program; None if there are none.
+
+    `observation` names the result; `case` may have other inputs than the observed one.
+    """
     try:
         value: Any = evaluation.outcome(program, observation.run, case).values
         for key in (observation.result.partition("[")[0], *observation.path):

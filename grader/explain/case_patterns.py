@@ -54,7 +54,7 @@ def separating_properties(failing: Sequence[Observation], right: Sequence[Observ
 
 
 def _are_enough(failing: Sequence[Observation], right: Sequence[Observation]) -> bool:
-    """Return True if there are enough cases, of enough different kinds."""
+    """Return True if there are enough cases, with enough different shapes, numbers and origins."""
     if len(failing) < MIN_FAILING_CASES:
         return False
     if len({observation.input_form for observation in failing}) < MIN_FAILING_FORMS:
@@ -101,7 +101,7 @@ def _shared_properties(failing: Sequence[Observation]) -> list[Property]:
 
 
 def case_properties(observation: Observation) -> Mapping[Property, bool]:
-    """Map every property that applies to a case to True if the case has it."""
+    """Map each property that makes sense for a case to True if the case has it, else False."""
     properties: dict[Property, bool] = {}
     for name, value in observation.input_values.items():
         if isinstance(value, str):

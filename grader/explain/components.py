@@ -46,7 +46,7 @@ _FAULT_PREFIX = "\0"  # no program returns a text with this prefix
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One aspect that is compared between programs."""
+    """One aspect that is compared between programs: values of y, dtype of y, bytes kept."""
 
     name: str  # of a result, or of a check that measures
     run: str
@@ -148,9 +148,10 @@ def _measure_components(evaluation: Evaluation) -> list[Component]:
 
 
 def observe_component(evaluation: Evaluation, component: Component, case: str) -> Value:
-    """Return the submission's value of a component on one case.
+    """Return the value of a component on one case, from the program that `evaluation` evaluates.
 
-    If the submission gives no result, return a text for which `is_fault` is True.
+    If the program gives no result, return a text for which `is_fault` is True.  Values are
+    remembered.
     """
 
     def observe() -> Value:
@@ -266,7 +267,10 @@ def _same_count(count: Count, other: Count) -> bool:
 
 
 def _same_before_exception(first: Evaluation, second: Evaluation, run: str, case: str) -> bool:
-    """Return True if two programs were right, or wrong in the same way, before they raised."""
+    """Return True if two programs were right, or wrong in the same way, before they raised.
+
+    Also if a process ended, because then nothing can be compared.
+    """
     try:
         sentence = _wrong_result_before_exception(first, run, case)
         other_sentence = _wrong_result_before_exception(second, run, case)
@@ -357,7 +361,10 @@ class FailedGrade:
 
     @cached_property
     def all_components(self) -> list[Component]:
-        """All components that checks compare: values, then dtypes, then measures."""
+        """All components that checks compare: values, then dtypes, then measures.
+
+        If float32 is compared, those whose checks compare every bit are left out.
+        """
         components = compared_components(self.submission_evaluation)
         if not self.compares_in_float32:
             return components
@@ -460,7 +467,10 @@ class FailedGrade:
         return is_fault(observe_component(self.submission_evaluation, *cell))
 
     def telling_numbers(self, cells: Iterable[ResultCell]) -> set[float]:
-        """Return the distinct expected numbers in some cells; 0 and 1 prove too little."""
+        """Return the distinct expected numbers in some cells, without 0 and 1, which prove little.
+
+        Of each array only the first numbers are read.
+        """
         numbers: set[float] = set()
         for cell in cells:
             value = observe_component(self.reference, *cell)
@@ -470,7 +480,7 @@ class FailedGrade:
 
 
 def _finite_numbers(value: Value) -> list[float]:
-    """Return the first finite numbers of an array or a number; none for any other value."""
+    """Return a number, or the first finite numbers of an array; [] for any other value."""
     if not isinstance(value, (int, float, np.number, np.ndarray, Tensor)):
         return []
     array = np.asarray(to_array(value))

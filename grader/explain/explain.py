@@ -1,7 +1,13 @@
 """Explain why a submission is wrong: everything that is certainly true, the most certain first.
 
-State between calls comes first, because it makes comparing values worthless.  Then come ideas with
-the same results, rules that the results follow, and the cases on which they are wrong.
+In this order:
+
+1. State: the submission remembers something between calls.  Then nothing else is tried, because
+   comparing values is worthless.
+2. Ideas, which are known mistakes with feedback: one, or two together, give the same results.
+3. Statements: a rule that wrong results follow ("dx is half the right one"), or the cases on which
+   they are wrong ("y is wrong where n is above 1").
+4. If nothing of this is found: which results are wrong while others are right.
 """
 
 from __future__ import annotations
@@ -69,9 +75,10 @@ MAX_EXTRA_FROM_OTHERS = 40
 
 
 def explain_report(evaluation: Evaluation, report: Report) -> Report:
-    """Return the report of a failing submission with all explanations found before the deadline.
+    """Return a failing report with the ideas and up to five explanations found in time.
 
-    All checks have run, and no verdict changes.
+    All checks must have run; no verdict changes.  The report also gets its `outputs`, a digest that
+    is equal for submissions with equal wrong results.
 
     Raises:
         BankProgramError: a variant cannot be loaded.
@@ -121,7 +128,7 @@ def explain_report(evaluation: Evaluation, report: Report) -> Report:
 
 
 def _until_interrupted() -> contextlib.AbstractContextManager[None]:
-    """Return a context that ends quietly if a process ends or time is over."""
+    """Stop the `with` block quietly if a process ends, a bank program fails or time is over."""
     return contextlib.suppress(WorkerError, OutOfTime, BankProgramError)
 
 
@@ -133,7 +140,7 @@ def _explain_all_cases(matches: Sequence[IdeaMatch]) -> bool:
 
 
 def _shown_case(checks: Sequence[CheckResult]) -> str:
-    """Return the case that the report shows: the first one of the first failing check."""
+    """Return the case that the report shows, the first of the first failing check; "" if none."""
     required = [check for check in checks if not check.stretch]
     failing = [c.failing for c in required if c.verdict not in NON_FAILING_VERDICTS]
     return next((cases[0] for cases in failing if cases), "")
@@ -173,7 +180,7 @@ def _explain_state(evaluation: Evaluation, failing: Sequence[Observation]) -> It
 def _explain_wrong_results(
     evaluation: Evaluation, checks: Sequence[CheckResult], values: _ValueExplainer
 ) -> Iterator[Explanation]:
-    """Yield which results are wrong, if other results of the same run are always right.
+    """Yield an explanation: "Only dx is wrong; y is right in every case that was tried.".
 
     Nothing is certain if a run raised, because later results are unknown, or if a result follows
     from an input that the submission has changed.
@@ -204,7 +211,7 @@ def _explain_wrong_results(
         yield Explanation("results", text, cases)
 
 
-# -- rules and classes of wrong values ------------------------------------------------------------
+# -- statements about wrong values ----------------------------------------------------------------
 
 
 class _ValueExplainer:
@@ -234,7 +241,10 @@ class _ValueExplainer:
         return [observation for observation in self.own if not observation.is_right]
 
     def explanations(self, matches: Sequence[IdeaMatch]) -> Iterator[Explanation]:
-        """Yield explanations of the wrong results that no exact match explains."""
+        """Yield explanations of wrong results, except those that an exact match explains.
+
+        Results that follow from an input that the submission has changed are left out as well.
+        """
         explained = {result for idea in matches if idea.exact for result in idea.results}
         for observation in self.failing:
             explained |= self.spoiled_results(observation.run, observation.case)
@@ -272,7 +282,10 @@ class _ValueExplainer:
     def _alternative_rules(
         self, results: Sequence[ResultObservations]
     ) -> list[tuple[ResultObservations, list[Rule]]]:
-        """Return rules that a result is that of an idea, or the right one for other inputs."""
+        """Return results with rules on where their values come from; results without are left out.
+
+        Such a rule is "is what would be right with n + 1 in place of n", or names an idea.
+        """
         if not results:
             return []
         alternatives = AlternativeInputs(
@@ -289,7 +302,7 @@ class _ValueExplainer:
         return with_rules
 
     def spoiled_results(self, run: str, case: str) -> set[str]:
-        """Return the results that follow from an input that the submission has changed."""
+        """Return the results that follow from an input that the submission changed in place."""
         try:
             outcome = self.evaluation.subject_outcome(run, self.evaluation.cases[case])
         except ProgramError:
@@ -305,7 +318,7 @@ class _ValueExplainer:
     def _observe_extra_cases(
         self, runs: set[str], by_result: Mapping[str, ResultObservations]
     ) -> None:
-        """Add observations of the submission on extra cases of some runs."""
+        """Add observations of the submission on extra cases of some runs to `by_result`."""
         if not runs:
             return
         extra = extra_cases(self.evaluation)
@@ -338,7 +351,7 @@ class _ValueExplainer:
                     by_result[item.result].add(item)
 
     def _extra_counts(self, run: str) -> dict[str, int]:
-        """Return how many extra inputs to make from each case; more from failing cases."""
+        """Return how many extra inputs to make from each case of a run; more from failing cases."""
         of_run = [observation for observation in self.own if observation.run == run]
         failing = dict.fromkeys(o.origin for o in of_run if not o.is_right)
         others = dict.fromkeys(o.origin for o in of_run if o.origin not in failing)
@@ -371,13 +384,13 @@ class Scope(Enum):
     """The cases on which a statement is true."""
 
     ANY_CASE = "any"
-    SEPARATED_CASES = "separated"  # the cases with the separating property
+    SEPARATED_CASES = "separated"  # the cases with the separating property, as "x is empty"
     FAILING_CASES = "failing"  # on other cases the statement may be false
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement about one result."""
+    """A statement about one result, such as "is half the right one"."""
 
     is_rule: bool  # if False, it only says on which cases the result is wrong
     result: str
@@ -391,7 +404,9 @@ class Statement:
 def make_statements(
     result: ResultObservations, proposed: Mapping[str, Sequence[Rule]]
 ) -> Iterator[Statement]:
-    """Yield at most one statement for each kind of failure of a result.
+    """Yield one statement on all failures of a result, or one for each kind, such as its shape.
+
+    If no rule holds, the only statement says which property the failing cases have.
 
     Args:
         result: All observations, on the question's cases and on extra ones.
@@ -482,7 +497,10 @@ def _choose_rule(
     right: Sequence[Observation],
     separating: str,
 ) -> tuple[Rule, Scope] | None:
-    """Return the rule that says most, and on which cases it is true."""
+    """Return the first rule that is true on some known cases, and on which; None if none is.
+
+    `rules` hold on all failing cases, the most telling first.
+    """
     for rule in rules:
         refuted = is_refuted(rule, right)
         if rule.contradicts_right_result is not None and not refuted:
@@ -497,7 +515,10 @@ def _choose_rule(
 
 
 def to_explanations(statements: Sequence[Statement]) -> Iterator[Explanation]:
-    """Yield one explanation for each text, with the names of all results for which it is true."""
+    """Yield one explanation for each text, with the names of all results for which it is true.
+
+    Stop after one that says that the code raises: later results are missing for that reason.
+    """
     groups: dict[tuple[str, bool], list[Statement]] = {}
     for statement in statements:
         groups.setdefault((statement.text, statement.only_if_wrong), []).append(statement)

@@ -38,14 +38,18 @@ MAX_EXTRA_ENTRIES = 3000  # entries of all inputs together; more would take too 
 RETRY_FACTOR = 2  # if inputs are refused, at most this many times the wanted number is tried
 REDRAWS = 2  # copies of a case with another seed
 
-RunAndName = tuple[str, str]  # a run, and a case or an input of it
+RunAndName = tuple[str, str]  # a run, and the name of a case
 ShapePairs = set[tuple[str, str]]  # an input and a result with equal shapes
 
 
 def case_variations(
     cases: Sequence[CaseRecipe], checks: Sequence[Check]
 ) -> Iterator[tuple[int, Reach, CaseRecipe, str]]:
-    """Yield a number, the kind of change, the new case and the name of the original case."""
+    """Yield up to 18 variations of each case, with other sizes or numbers.
+
+    An item has the number of the variation, the kind of change, the new case, and the name of the
+    case that it was made from.  `checks` decide which memory layouts are tried.
+    """
     layouts: dict[str, None] = {}
     for check in checks:
         kind = registry.kind_named(check.kind)
@@ -63,7 +67,7 @@ def case_variations(
 
 
 class InputDomain:
-    """The properties that an extra input must share with the question's own cases.
+    """The properties that an extra input must share with the question's cases, as a <= b.
 
     No spec says that a padding is at most half its kernel, or that a gradient has the shape of its
     result.  So a property that holds in every case counts as intended.
@@ -98,7 +102,7 @@ class InputDomain:
 
 
 def _equal_shapes(evaluation: Evaluation, run: str, case: CaseRecipe) -> ShapePairs:
-    """Return the pairs of an input and a result with equal shapes.
+    """Return the pairs (input, result) with equal shapes.
 
     A pair of two empty names means that no result is empty unless an input is.
     """
@@ -183,7 +187,10 @@ class ExtraCases:
 
     @cached_property
     def _candidates(self) -> Mapping[str, list[CaseRecipe]]:
-        """The inputs made from each case of the question."""
+        """The inputs made from each case of the question, in the order to try them.
+
+        The first access also adds them to `origins`.
+        """
         own = self._own.cases
         candidates: dict[str, list[CaseRecipe]] = {}
         for name, case in own.items():
@@ -234,7 +241,10 @@ class ExtraCases:
         return [case for case in cases if (run, case.name) not in self._is_accepted]
 
     def cases_of_other_checks(self, run: str, compared: Collection[str]) -> list[CaseRecipe]:
-        """Return the question's cases that are not in `compared` and that the reference can run."""
+        """Return the question's cases that are not in `compared` and that the reference accepts.
+
+        They are added as extra cases with names such as "small~own".
+        """
         others = []
         for name, case in self._own.cases.items():
             if name not in compared:
@@ -246,7 +256,10 @@ class ExtraCases:
     def accepted_by_reference(
         self, run: str, cases: Sequence[CaseRecipe], origin: str
     ) -> list[CaseRecipe]:
-        """Return the inputs that the reference accepts; each needs a name not used before."""
+        """Return those of the inputs, made from the case `origin`, that the reference accepts.
+
+        Each must have a name not used before.  They are added as extra cases.
+        """
         self.origins.update({case.name: origin for case in cases})
         self._accept(run, cases)
         return self._already_accepted(run, cases)
@@ -262,7 +275,7 @@ class ExtraCases:
         return any(self._differs(name, run, case) for name in names if name != without)
 
     def _differs(self, accepted: str, run: str, case: CaseRecipe) -> bool:
-        """Return True if an accepted solution differs from the reference, or raises."""
+        """Return True if an accepted solution differs from the reference on an input, or fails."""
         assert self.evaluation.bank is not None, "no session gives this evaluation its programs"
         program = self.evaluation.bank.accepted_solution_program(accepted)
         solution = self.evaluation.with_bank_program(program)
@@ -318,7 +331,10 @@ class ExtraCases:
             return False
 
     def _is_new(self, run: str, case: CaseRecipe) -> bool:
-        """Return True if an input fits, and equals no case of the question and no earlier input."""
+        """Return True if an input can be run and was not seen before; remember it.
+
+        Seen are the question's cases, and earlier inputs made from the same case.
+        """
         if not self._is_fit(run, case):
             return False
         names = run_inputs(self.evaluation.steps(run))
@@ -360,12 +376,15 @@ def extra_cases(evaluation: Evaluation) -> ExtraCases:
 
 
 def share_evenly(cases: Collection[str], max_each: int, max_total: int) -> dict[str, int]:
-    """Return one count for all cases: `max_each`, or an even share of `max_total` if less."""
+    """Return the same count for each case: `max_each`, or less if all would exceed `max_total`.
+
+    The count is at least 1.
+    """
     return {case: max(1, min(max_each, max_total // len(cases))) for case in cases}
 
 
 def input_fingerprint(evaluation: Evaluation, case: CaseRecipe, names: Iterable[str]) -> int:
-    """Return a number that is equal for two inputs if no program can see a difference."""
+    """Return a hash of what a program sees of the inputs `names`: values, dtypes and layouts."""
     drawn = evaluation.drawn_inputs(case)
     parts: list[object] = [case.dtype, case.layout]
     for name in names:

@@ -51,7 +51,10 @@ MAX_ENTRIES = 1 << 18  # entries of one array that are read
 
 
 def failure_digest(grade: FailedGrade) -> str:
-    """Return a digest of the wrong results; empty if all checks passed or nothing was computed."""
+    """Return a digest of the wrong results; "" if no check failed on results, or time is over.
+
+    It is also "" if a process ends.
+    """
     failing_messages = {
         check.id: check.message
         for check in grade.checks
@@ -83,7 +86,7 @@ def _wrong_results(grade: FailedGrade, failing_checks: Collection[str]) -> Itera
 
 
 def _measures(grade: FailedGrade, failing_messages: dict[str, str]) -> list[str]:
-    """Return a text for every failing check, without measures that depend on style."""
+    """Return a text for each failing check: its id, and its message unless style changes it."""
     varying = {
         component.measured_by.id
         for component in grade.all_components
@@ -155,7 +158,11 @@ def _comparable_array(array: Array, actual: Value, expected: Value) -> Array | N
 
 
 def _deviation_text(actual: Array, expected: Array, dtype: str) -> str:
-    """Return the deviation of numbers from the expected ones, in steps that no rounding changes."""
+    """Return a text on the deviation from the expected numbers, which rounding does not change.
+
+    It is "right", "nearly" (as after float32), "wrong", "overflow", or a digest of the deviations;
+    a digest of the places of NaN and infinity follows if they differ.
+    """
     stride = max(1, -(-actual.size // MAX_ENTRIES))
     actual = actual.reshape(-1)[::stride].astype(np.float64)
     expected = expected.reshape(-1)[::stride].astype(np.float64)
@@ -193,7 +200,7 @@ def _nonfinite_codes(array: Array) -> Array:
 
 
 def _projections(deviation: Array) -> list[int]:
-    """Return the norm of a deviation and its projections: rounding hardly changes them."""
+    """Return the norm of a deviation and four projections, counted in steps against rounding."""
     norm = float(np.linalg.norm(deviation))
     order = np.arange(1, deviation.size + 1, dtype=np.float64)
     numbers = [math.log(norm)]

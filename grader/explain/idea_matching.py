@@ -1,8 +1,9 @@
 """Name the wrong ideas behind a submission by its results, never by how its code looks.
 
-Every variant of an idea runs on the same inputs as the submission.  A variant *changes* a cell (a
-component on one case) if it differs from the reference there.  There are two ways to match, apart
-from the pairs of `idea_pairs.py`:
+An idea is a known mistake with feedback; its *variants* are programs that make it.  Every variant
+runs on the same inputs as the submission.  A variant *changes* a cell (a component, such as the
+values of a result, on one case) if it differs from the reference there.  There are two ways to
+match, apart from the pairs of `idea_pairs.py`:
 
 - Exact match: the submission equals a variant in every cell that the variant changes, and the idea
   explains most of the evidence.
@@ -107,12 +108,12 @@ class Match:
     changed_cells: frozenset[ResultCell]  # in which the variant differs from the reference
     explained_cells: tuple[ResultCell, ...]  # of the evidence
     is_exact: bool = True
-    doubt: str = ""  # a clause on why the idea is not certain
+    doubt: str = ""  # a clause on why the idea is not certain: "but so does scale-twice"
 
 
 @dataclass(frozen=True, slots=True)
 class PartialMatch:
-    """A variant that changes no cell in which the submission is right."""
+    """A variant that changes only cells in which the submission is wrong, maybe differently."""
 
     idea_variant: IdeaVariant
     changed_cells: frozenset[ResultCell]
@@ -121,17 +122,25 @@ class PartialMatch:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The ideas that match a submission."""
+    """The ideas that match a submission: certain ones, or only doubtful ones."""
 
     matches: tuple[IdeaMatch, ...] = ()
     ambiguous_ideas: frozenset[str] = frozenset()  # matching ideas that change the same cells
-    compares_in_float32: bool = False  # results were compared in float32 precision
+    compares_in_float32: bool = False  # found only in float32, or nothing certain was found
 
 
 def diagnose(grade: FailedGrade) -> Diagnosis:
     """Name the ideas that explain the results of a submission.
 
-    If its process has died, only the results before that count.
+    These ways are tried in order, until one finds a certain idea:
+
+    1. Exact matches; if there are none, partial matches.
+    2. The same with results compared in float32: rounding may hide an idea.
+    3. Exact matches that explain everything, with a lenient comparison (see `is_ignored`): the
+       submission may have some lines twice, and the mistake in one place only.  Not for text forms.
+
+    If none does, the doubtful ideas of the first way that explain everything are named, with the
+    doubt.  If the submission's process has died, only the results before that count.
     """
     question = grade.submission_evaluation.question
     if not question.variants or not grade.failed_checks or not grade.failing_cells:
@@ -198,7 +207,8 @@ def _explains_everything(grade: FailedGrade, match: Match) -> bool:
 def possible_variants(grade: FailedGrade) -> list[IdeaVariant]:
     """Return the variants of every idea that no passing check rules out.
 
-    An idea of a later part passes all checks that were asked, so it explains no failure.
+    `killed_by` of an idea lists the checks that catch it.  An idea of a later part passes all
+    checks that were asked, so it explains no failure and is left out.
     """
     submission = grade.submission_evaluation
     question = submission.question
@@ -237,7 +247,7 @@ def suspected_programs(grade: FailedGrade) -> list[tuple[str, str, RemoteProgram
 def _prefetch(
     grade: FailedGrade, variants: Iterable[IdeaVariant], cells: Iterable[ResultCell]
 ) -> None:
-    """Run all variants on the cases of these cells, in few requests."""
+    """Run all variants on the cases of these cells, in few requests; the results are remembered."""
     cases_by_run: dict[str, dict[str, None]] = {}
     for component, case in cells:
         if not component.is_measure:
@@ -381,7 +391,7 @@ def _changed_measures(grade: FailedGrade, variant: IdeaVariant) -> set[ResultCel
 
 
 def _differs_in_amount_only(variant: IdeaVariant, cell: ResultCell) -> bool:
-    """Return True if a variant and the reference are not known to keep different tensors."""
+    """Return True if both measures are counts, and the kept tensors are unknown or the same."""
     actual = observe_component(variant.evaluation, *cell)
     expected = observe_component(variant.reference, *cell)
     if not isinstance(actual, Count) or not isinstance(expected, Count):
@@ -406,7 +416,7 @@ def _has_same_measure(variant: IdeaVariant, cell: ResultCell) -> bool:
 
 
 def _kept_by_name(measure: Count) -> set[str]:
-    """Return the inputs and results that a program keeps."""
+    """Return the names of the inputs and results that a program keeps, without other tensors."""
     return {name for name in measure.kept or () if not name.startswith("other ")}
 
 
@@ -484,7 +494,7 @@ def _distinct(matches: Sequence[Match]) -> list[Match]:
 
 
 def _explaining_most(grade: FailedGrade, matches: Sequence[Match]) -> list[Match]:
-    """Keep all matches if together they explain everything; otherwise drop the small ones."""
+    """Keep all matches if together they explain everything; else those that explain enough."""
     explained = {cell for match in matches for cell in match.explained_cells}
     if explained >= set(grade.failing_cells):
         return list(matches)
@@ -492,7 +502,10 @@ def _explaining_most(grade: FailedGrade, matches: Sequence[Match]) -> list[Match
 
 
 def _explains_enough(grade: FailedGrade, match: Match) -> bool:
-    """Return True if a match explains more than half of the cases, or a whole failing check."""
+    """Return True if a match explains more than half of the cases, or a whole failing check.
+
+    A match that explains only truth values never explains enough.
+    """
     if all(
         isinstance(observe_component(grade.reference, *cell), bool)
         for cell in match.explained_cells
@@ -557,7 +570,7 @@ def _find_contradiction(grade: FailedGrade, match: Match) -> str:
 
 
 def _contradicts(variant: IdeaVariant, cell: ResultCell) -> bool:
-    """Return True if the submission has a result in a changed cell, and not the variant's."""
+    """Return True if, in a cell that the variant changes, the submission has another result."""
     if not variant.changes_cell(cell):
         return False
     if is_fault(observe_component(variant.submission_evaluation, *cell)):

@@ -42,7 +42,7 @@ class Strictness(NamedTuple):
 
 
 RunResult = tuple[str, str]  # the name of a run and of one of its results
-ComparedCases = Mapping[RunResult, Mapping[str, Strictness]]
+ComparedCases = Mapping[RunResult, Mapping[str, Strictness]]  # the inner keys are cases
 
 
 @dataclass
@@ -79,12 +79,12 @@ class Observation:
 
     @cached_property
     def input_arrays(self) -> dict[str, Array]:
-        """The inputs as numbers, by a phrase."""
+        """The inputs as numbers, by a phrase such as "the input x"."""
         return _arrays_by_phrase("the input {}", self.input_values)
 
     @cached_property
     def other_arrays(self) -> dict[str, Array]:
-        """The other right results of the run, then the inputs, as numbers by a phrase."""
+        """The other expected results, then the inputs, as numbers by a phrase: "the right dx"."""
         template = "what {} should be" if self.path else "the right {}"
         return _arrays_by_phrase(template, self.other_results) | self.input_arrays
 
@@ -145,7 +145,7 @@ class Observation:
 
     @cached_property
     def named_sizes(self) -> dict[str, int]:
-        """Sizes that may scale a wrong result, each under a phrase for the reader."""
+        """Sizes that may scale a wrong result, by a phrase such as "the length of x"."""
         sizes: dict[str, int] = {}
         labels: dict[str, int] = {}
         for name, value in self.input_values.items():
@@ -168,7 +168,10 @@ class Observation:
 
     @property
     def failure_kind(self) -> str:
-        """The kind of failure, if it did not raise: each kind gets its own statement."""
+        """Kind of failure: "type", "shape", "not finite", "values" or "last digits".
+
+        Each kind gets its own statement.  It has no meaning if the run raised.
+        """
         returned = self.returned_array
         expected = self.expected_array
         if returned is None or expected is None:
@@ -184,7 +187,10 @@ class Observation:
         return "last digits" if same_dtype or not returned.ndim else "type"
 
     def split_items(self) -> Iterator[Observation]:
-        """Yield one observation for each item of a dict or list; otherwise itself."""
+        """Yield one observation for each item of a dict or list; otherwise the observation itself.
+
+        A list of numbers stays together.
+        """
         expected = self.expected_value
         keys = item_keys(self.returned, expected)
         if keys is None or to_float64(expected) is not None:  # numbers stay together
@@ -217,7 +223,7 @@ def _arrays_by_phrase(template: str, values: Mapping[str, Value]) -> dict[str, A
 
 
 def _sizes_of_array(name: str, array: Array) -> dict[str, int]:
-    """Return the sizes of an array by a phrase."""
+    """Return the sizes of an array by a phrase, as "the number of rows of x"."""
     sizes = {}
     # The number of rows comes first: for a matrix it equals the length of the first axis, and a
     # program for matrices may mean either.
@@ -260,7 +266,7 @@ def _is_plain_number(value: Value) -> bool:
 
 
 def axis_in_words(name: str, axis: int, ndim: int) -> str:
-    """Return a phrase for the length of an axis; empty beyond the fourth axis."""
+    """Return "the length of the second axis of x", or "the length of x"; "" beyond the fourth."""
     if ndim == 1:
         return f"the length of {name}"
     return f"the length of the {ORDINALS[axis]} axis of {name}" if axis < len(ORDINALS) else ""
@@ -270,7 +276,7 @@ def axis_in_words(name: str, axis: int, ndim: int) -> str:
 
 
 def compared_cases_by_result(evaluation: Evaluation) -> ComparedCases:
-    """Return the cases on which checks compare each result, and how strictly."""
+    """Return the cases on which required checks compare each result, and how strictly."""
     compared: dict[RunResult, dict[str, Strictness]] = {}
     for check in evaluation.checks:
         if check.stretch or registry.kind_named(check.kind).uses_observation(check):
@@ -296,13 +302,14 @@ def observe_results(
 
     Args:
         evaluation: The submission and the cases.
-        compared: The cases on which each result is compared.
+        compared: The cases on which each result is compared; others are skipped.
         run_results: The results to observe.
         cases: Cases of the question, or extra ones.
         origins: Maps the name of an extra case to the name of its original case.
 
     Raises:
         WorkerError: the submission's process ended on an extra case.
+        BankProgramError: the reference fails on a case.
     """
     observations = []
     for run, result in run_results:
@@ -418,7 +425,10 @@ def _is_far_from(returned: Value, expected: Value) -> bool:
 
 
 def compared_results_of_run(evaluation: Evaluation, run: str) -> tuple[str, ...]:
-    """Return the results of a run that a check of any run compares: dx as well as dx_again."""
+    """Return the results of a run that a check of any run compares.
+
+    A result counts if the run assigns its name, even if only checks of another run compare it.
+    """
     compared = evaluation.wanted_results
     assigned = assigned_names(evaluation.steps(run))
     names = list(compared[run])

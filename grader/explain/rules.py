@@ -37,7 +37,7 @@ PredictArray = Callable[[Observation], Array | None]
 
 @dataclass(frozen=True)
 class Rule:
-    """A possible statement about one result, with the tests that show if it is true."""
+    """A possible statement about one result, and tests that show if it is true of observations."""
 
     rank: int  # rules with a lower rank say more
     text: str  # what follows the name of the result
@@ -101,7 +101,10 @@ def confirmed_rules(rules: Iterable[Rule], failing: Sequence[Observation]) -> li
 
 
 def is_refuted(rule: Rule, right: Iterable[Observation]) -> bool:
-    """Return True if some result is right that would be wrong if the rule were true of it."""
+    """Return True if a rule cannot be true of some right observation.
+
+    "is half the right one" is refuted by a right result that differs from its own half.
+    """
     contradicts = rule.contradicts_right_result
     return contradicts is not None and any(_passes(contradicts, o) for o in right)
 
@@ -125,7 +128,7 @@ def _has_several_wrong_entries(observation: Observation) -> bool:
 
 
 def _informativeness(observation: Observation) -> tuple[int, int]:
-    """Return a sort key: more different numbers, then a smaller array."""
+    """Return a sort key, larger for more different numbers, then for a smaller array."""
     expected = observation.expected_array
     numbers = _count_numbers([observation])
     return min(MAX_COUNTED_NUMBERS, numbers), 0 if expected is None else -expected.size
@@ -227,7 +230,10 @@ def _change_expected(change: Callable[[Array], Array], observation: Observation)
 
 
 def _repeat(reduce: Callable[..., Array], axis: int, observation: Observation) -> Array | None:
-    """Return an array in which each index of an axis has the same value, made from all of them."""
+    """Return the expected array reduced along an axis, as its sum, and repeated to its old shape.
+
+    Return None for an array with fewer than two axes.
+    """
     expected = observation.returned_and_expected[1]
     if expected.ndim < 2:
         return None
@@ -235,7 +241,7 @@ def _repeat(reduce: Callable[..., Array], axis: int, observation: Observation) -
 
 
 def _size_rules(proposer: Observation) -> Iterator[Rule]:
-    """Yield rules that a result is the right one times a function of a size."""
+    """Yield rules such as "is 1/N of the right one, with N the length of x"."""
     for rank, (words, factor) in enumerate(SIZE_FACTORS.items(), MIN_SIZE_RANK):
         for phrase, size in proposer.named_sizes.items():
             if size == 1:  # then it is the right one
@@ -254,7 +260,7 @@ def _size_multiple(
 
 
 def _multiple_rules(proposer: Observation) -> Iterator[Rule]:
-    """Yield the rule that a result is the right one times a number or a sign."""
+    """Yield the rule that a result is a multiple of the right one, such as half or minus it."""
     returned, expected = proposer.returned_and_expected
     if not largest_magnitude(expected):
         return
@@ -287,7 +293,7 @@ def _format_factor(factor: float) -> str:
 
 
 def _sum_rules(proposer: Observation) -> Iterator[Rule]:
-    """Yield rules that a result is the right one plus a multiple of something."""
+    """Yield rules such as "is the right one plus 0.5", or "... plus twice the input x"."""
     returned, expected = proposer.returned_and_expected
     if not _are_finite(returned, expected):
         return
@@ -358,7 +364,7 @@ def _is_one_number(entries: Array) -> bool:
 
 
 def entry_rules(proposer: Observation) -> Iterator[Rule]:
-    """Yield rules on common properties of the wrong entries."""
+    """Yield rules such as "is 0 in every entry that is wrong", or on sums that are right."""
     returned, expected = proposer.returned_and_expected
     if returned.shape != expected.shape or not expected.size:
         return
@@ -496,7 +502,10 @@ def _index_places(shape: tuple[int, ...]) -> dict[str, Array]:
 
 
 def _mask_places(name: str, array: Array, shape: tuple[int, ...]) -> dict[str, Array]:
-    """Return masks of the entries for which an input of booleans is True, or False."""
+    """Return masks of the entries for which an input of booleans is True, or False.
+
+    There are none unless the input's axes are the first axes of the result.
+    """
     if array.dtype.kind != "b" or not array.ndim or array.shape != shape[: array.ndim]:
         return {}
     more_axes = (1,) * (len(shape) - array.ndim)
@@ -511,7 +520,7 @@ def _mask_places(name: str, array: Array, shape: tuple[int, ...]) -> dict[str, A
 
 
 def digit_rules(proposer: Observation) -> Iterator[Rule]:
-    """Yield rules that a result is right to some digits, rounded, or computed in float32."""
+    """Yield rules that a result is right to some digits, rounded, or holds only float32 numbers."""
     returned, expected = proposer.returned_and_expected
     if returned.shape != expected.shape or isinstance(proposer.returned, (list, tuple)):
         return

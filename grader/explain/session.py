@@ -17,7 +17,7 @@ class GradingSession(JudgingSession):
     """Grades submissions of one question, one after another, and explains why they fail."""
 
     def explain(self, evaluation: Evaluation, report: Report) -> Report:
-        """Return the report with ideas, explanations and smaller cases."""
+        """Return the report with ideas and explanations, and a smaller failing input if found."""
         report = explain_report(evaluation, report)
         return replace(report, checks=shrink_counterexamples(evaluation, report.checks))
 

@@ -35,7 +35,7 @@ MAX_READABLE_ENTRIES = 12  # entries of all inputs together: such a case needs n
 def shrink_counterexamples(
     evaluation: Evaluation, checks: Sequence[CheckResult]
 ) -> tuple[CheckResult, ...]:
-    """Return the results of checks; the first one with a wrong entry shows a smaller input."""
+    """Return the results; the first with a wrong entry shows a smaller input, if one is found."""
     specs = {check.id: check for check in evaluation.question.spec.checks}
     for index, result in enumerate(checks):
         if _fails_by_entry(specs[result.id], result):
@@ -118,7 +118,7 @@ def _judge_entry(
 
 
 def _reading_effort(submission: Evaluation, case: CaseRecipe) -> tuple[int, int, str]:
-    """Return a sort key: entries, then inputs with long numbers."""
+    """Return a sort key, smaller for fewer entries, then for fewer inputs with long numbers."""
     drawn = [recipe for recipe in case.inputs.values() if recipe.is_drawn]
     long_inputs = sum(recipe.generator != "integers" for recipe in drawn)
     return submission.display_order(case)[0], long_inputs, case.name
@@ -145,7 +145,10 @@ def _simpler_cases(case: CaseRecipe) -> Iterator[CaseRecipe]:
 
 
 def _case_name(case: CaseRecipe, origin: CaseRecipe) -> str:
-    """Return a name with the shapes of a case: an equal case has equal draws."""
+    """Return a name made of the shapes of a case, as "small~2x3,i4" (i for small integers).
+
+    The name decides the draws, so cases that differ in nothing else are drawn alike.
+    """
 
     def describe_shape(recipe: Recipe) -> str:
         prefix = "i" if recipe.generator == "integers" else ""
