@@ -54,7 +54,7 @@ def vary_case(
 
 
 def _choose_lengths(case: CaseRecipe, rng: random.Random) -> dict[int, int]:
-    """Return a new length for every side length that may change."""
+    """Return a random new length for every side length that may change; some stay."""
     lengths = {}
     for length in sorted(variable_side_lengths(case)):
         shorter = max(1, length - 1)

@@ -71,7 +71,7 @@ class InputChange:
     varying_number: str = ""
 
     def change_case(self, evaluation: Evaluation, case: CaseRecipe) -> CaseRecipe | None:
-        """Return a case with the changed inputs; None if the change is impossible."""
+        """Return a case with the changed inputs; None if it lacks the input or the change fails."""
         try:
             inputs = self.change_inputs(evaluation.drawn_inputs(case))
             return evaluation.case_with_inputs(case, self.text, inputs)
@@ -81,7 +81,7 @@ class InputChange:
 
 @dataclass(frozen=True)
 class AlternativeInputs:
-    """The programs and inputs with which wrong results are compared."""
+    """Compares wrong results with those of ideas, and of the reference on other inputs."""
 
     question_cases: Evaluation
     extra_cases: Evaluation  # has the extra inputs as its cases
@@ -89,9 +89,10 @@ class AlternativeInputs:
     ideas: Sequence[tuple[str, str, RemoteProgram]]
 
     def matching_rules(self, failing: Sequence[Observation]) -> list[Rule]:
-        """Return the rules that hold on all failing observations.
+        """Return the rules of both kinds that hold on all failing observations.
 
-        The observation with the largest expected result proposes the rules.
+        The observation with the largest expected result proposes the rules.  An idea is named only
+        if no other idea fits as well.
         """
         proposer = max(failing, key=lambda observation: np.size(observation.expected_value))
         observations = [proposer, *failing]
@@ -145,7 +146,7 @@ class AlternativeInputs:
     # -- expected results for changed inputs -------------------------------------------------------
 
     def _change_rules(self, proposer: Observation) -> Iterator[Rule]:
-        """Yield rules that a result is the expected one for changed inputs."""
+        """Yield rules such as "is what would be right with n + 1 in place of n"."""
         changes = list(itertools.islice(self._changes(proposer.input_values), MAX_CHANGES))
         evaluation, case = self._locate(proposer)
         if evaluation.can_be_batched(case):
@@ -169,9 +170,9 @@ class AlternativeInputs:
         return _result(self.question_cases.reference, evaluation, changed_case, observation)
 
     def _changes(self, inputs: Inputs) -> Iterator[InputChange]:
-        """Yield changes of one input and exchanges of two inputs, in turn.
+        """Yield changes of one input, such as "n = 3", and exchanges, such as "x and y exchanged".
 
-        So the first change of every input is tried before the second change of any.
+        The first change of every input comes before the second change of any.
         """
         changes = [list(self._changes_of_input(name, value)) for name, value in inputs.items()]
         exchanges = []
@@ -207,7 +208,7 @@ class AlternativeInputs:
             yield InputChange(text, partial(_change_input, name, change), varying_number)
 
     def _literals(self, name: str) -> list[Value]:
-        """Return the values of an input that is not an array, in all cases of the question."""
+        """Return the values that a scalar input has in the cases of the question."""
         cases = self.question_cases.cases.values()
         recipes = [case.inputs[name] for case in cases if name in case.inputs]
         return [recipe.literal for recipe in recipes if not recipe.is_array]

@@ -26,9 +26,10 @@ AMBIGUITY_NOTE = " (these cases do not tell which of both matters)"
 
 
 def separating_properties(failing: Sequence[Observation], right: Sequence[Observation]) -> str:
-    """Return the property of the failing cases that no right case has, as "x is empty".
+    """Return the property that all failing cases have and no right case, as "x is empty".
 
-    The text is empty if no property separates the cases, or if there is too little evidence.
+    Two properties are joined by "and".  The text is empty if no property or more than two separate
+    the cases, if there is too little evidence, or if another input may be the cause.
     """
     if not _are_enough(failing, right):
         return ""
@@ -149,7 +150,7 @@ def _array_properties(name: str, value: Value) -> Iterator[tuple[Property, bool]
 
 
 def _expected_properties(observation: Observation) -> Iterator[tuple[str, bool]]:
-    """Yield predicates of the expected result, each with True if it holds."""
+    """Yield predicates of the expected result, as ("be None", False) if it is not None."""
     expected = observation.expected_value
     yield "be None", expected is None
     if isinstance(expected, (bool, np.bool_)):

@@ -78,7 +78,7 @@ def compared_components(evaluation: Evaluation) -> list[Component]:
 
 
 def _result_components(evaluation: Evaluation) -> list[Component]:
-    """Return one component for each result of each run."""
+    """Return one component for each result of a run that some check compares."""
     is_text = forms.form_of(evaluation.question.spec).is_text
     checks_by_result: dict[tuple[str, str], list[Check]] = {}
     for check in evaluation.checks:
@@ -107,7 +107,7 @@ def _result_components(evaluation: Evaluation) -> list[Component]:
 
 
 def _min_tolerance(checks: Iterable[Check], result: str) -> Tolerance | None:
-    """Return the smallest tolerance of a result; None if one of its checks has none for it."""
+    """Return the smallest tolerance of a result; None if one of the checks allows none for it."""
     tolerances = []
     for check in checks:
         tolerance: Tolerance | None = getattr(check, "tolerance", None)
@@ -182,7 +182,11 @@ def is_fault(value: Value) -> bool:
 
 
 def same_in_cell(first: Evaluation, second: Evaluation, component: Component, case: str) -> bool:
-    """Return True if two programs have the same value in a cell, up to rounding."""
+    """Return True if two programs have the same value in a cell, up to rounding.
+
+    An exact component allows no rounding.  Programs without a result are the same if they fail in
+    the same way.
+    """
     value = observe_component(first, component, case)
     other = observe_component(second, component, case)
     if is_fault(value) or is_fault(other):
@@ -210,7 +214,8 @@ def is_within_tolerance(
 ) -> bool:
     """Return True if a submission equals a variant of an idea within the tolerance of the checks.
 
-    The variant must be far from the reference; otherwise the tolerance would cover both.
+    In some entry the variant must be more than ten tolerances from the reference; otherwise a right
+    result might equal it, too.
     """
     tolerance = component.tolerance
     if tolerance is None or component.is_dtype or component.relative_rounding:
@@ -321,7 +326,7 @@ def _wrong_result_before_exception(evaluation: Evaluation, run: str, name: str) 
 def result_despite_exception(
     evaluation: Evaluation, run: str, case: CaseRecipe, result: str
 ) -> Outcome | None:
-    """Return one result of a run that raises in a step that this result does not need.
+    """Compute one result by the steps that it needs, for a run in which another step raises.
 
     Returns None if a step that it needs raises.
 
@@ -377,17 +382,17 @@ class FailedGrade:
 
     @cached_property
     def failed_checks(self) -> frozenset[str]:
-        """The checks that ran and did not pass."""
+        """Ids of the checks that ran and did not pass."""
         return frozenset(check.id for check in self.checks if check.verdict in FAILED_VERDICTS)
 
     @cached_property
     def passed_checks(self) -> frozenset[str]:
-        """The checks that passed."""
+        """Ids of the checks that passed."""
         return frozenset(check.id for check in self.checks if check.verdict is Verdict.PASS)
 
     @cached_property
     def wrong_cells(self) -> dict[ResultCell, None]:
-        """The cells in which the submission differs from the reference, in order."""
+        """The cells in which the submission is wrong, in the order of components and cases."""
         wrong: dict[ResultCell, None] = {}
         for component in self.all_components:
             check = component.measured_by
@@ -436,7 +441,7 @@ class FailedGrade:
 
     @cached_property
     def _wrong_functions(self) -> set[tuple[str, str]]:
-        """The functions that returned a wrong result, each with its owner."""
+        """The functions that returned a wrong result, as ("submission", "backward")."""
         functions: set[tuple[str, str]] = set()
         for component, _ in self.wrong_cells:
             if not component.is_measure:

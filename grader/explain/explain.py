@@ -128,7 +128,7 @@ def explain_report(evaluation: Evaluation, report: Report) -> Report:
 
 
 def _until_interrupted() -> contextlib.AbstractContextManager[None]:
-    """Stop the `with` block quietly if a process ends, a bank program fails or time is over."""
+    """Return a context that swallows the end of a process or of time, and a bank program's error."""
     return contextlib.suppress(WorkerError, OutOfTime, BankProgramError)
 
 
@@ -231,7 +231,7 @@ class _ValueExplainer:
         self.own: list[Observation] = []  # on the question's cases
 
     def observe(self) -> None:
-        """Observe the submission's results on the question's own cases."""
+        """Fill `own` with the submission's results on the question's own cases."""
         cases = self.evaluation.cases.values()
         self.own = observe_results(self.evaluation, self.compared, self.run_results, cases, {})
 
@@ -368,7 +368,7 @@ class ResultObservations:
     right: list[Observation] = field(default_factory=list)
 
     def add(self, observation: Observation) -> None:
-        """Add one observation."""
+        """Add one observation to the right or the failing ones."""
         (self.right if observation.is_right else self.failing).append(observation)
 
     def failures_by_kind(self) -> dict[str, list[Observation]]:
@@ -438,7 +438,7 @@ def make_statements(
 
 
 def _own_cases(observations: Sequence[Observation]) -> dict[tuple[str, str], None]:
-    """Return the question's cases among some observations, each with its run."""
+    """Return each (run, case) of the observations on the question's cases, without extra ones."""
     return dict.fromkeys((o.run, o.case) for o in observations if o.is_own_case)
 
 
@@ -453,7 +453,7 @@ def _rule_statement(
     Args:
         result: All observations.
         observations: The failures of one kind.
-        proposed: The rules that hold on these failures, as far as they are in the question's cases.
+        proposed: The rules that hold on these failures in the question's cases.
         separating: The property that only failing cases have; empty if no property is.
     """
     own_cases = _own_cases(observations)
@@ -532,7 +532,7 @@ def to_explanations(statements: Sequence[Statement]) -> Iterator[Explanation]:
 
 
 def _sentence(names: Sequence[str], statement: Statement) -> str:
-    """Return one sentence about the results for which a statement is true."""
+    """Return one sentence, such as "Of dx and dw, each is half the right one."."""
     text = statement.text
     if statement.raises:
         return f"Your code {text}."

@@ -36,7 +36,7 @@ REACHES = (Reach.VALUES, Reach.SIZES, Reach.NUMBERS)
 VARIATIONS_PER_CASE = 18  # a third of them for each reach
 MAX_EXTRA_ENTRIES = 3000  # entries of all inputs together; more would take too long
 RETRY_FACTOR = 2  # if inputs are refused, at most this many times the wanted number is tried
-REDRAWS = 2  # copies of a case with another seed
+REDRAWS = 2  # copies of a case with other draws
 
 RunAndName = tuple[str, str]  # a run, and the name of a case
 ShapePairs = set[tuple[str, str]]  # an input and a result with equal shapes
@@ -67,7 +67,7 @@ def case_variations(
 
 
 class InputDomain:
-    """The properties that an extra input must share with the question's cases, as a <= b.
+    """The properties that an extra input must share with the question's cases.
 
     No spec says that a padding is at most half its kernel, or that a gradient has the shape of its
     result.  So a property that holds in every case counts as intended.
@@ -223,11 +223,14 @@ class ExtraCases:
         return self.evaluation.display_order(case)[0], case.name
 
     def _already_accepted(self, run: str, cases: Iterable[CaseRecipe]) -> list[CaseRecipe]:
-        """Return the inputs that were tried and that the reference accepts."""
+        """Return those of the inputs that were tried and that the reference accepted."""
         return [case for case in cases if self._is_accepted.get((run, case.name))]
 
     def _try_candidates(self, run: str, counts: Mapping[str, int], factor: int) -> None:
-        """Try more inputs from each case with too few, up to `factor` times the wanted number."""
+        """Try more inputs of each case that has fewer accepted ones than `counts` asks for.
+
+        At most `factor` times the wanted number are tried.
+        """
         new: list[CaseRecipe] = []
         for origin, count in counts.items():
             candidates = self._candidates[origin]
@@ -265,7 +268,7 @@ class ExtraCases:
         return self._already_accepted(run, cases)
 
     def is_disputed(self, run: str, case: CaseRecipe, without: str = "") -> bool:
-        """Return True if an accepted solution differs from the reference on an input.
+        """Return True if an accepted solution, another right one, differs from the reference.
 
         Then the contract leaves the right result open.  The solution `without` is not asked.
         """
@@ -308,7 +311,7 @@ class ExtraCases:
                 self._is_accepted[run, case.name] = self._is_right(run, case)
 
     def _is_right(self, run: str, case: CaseRecipe) -> bool:
-        """Return True if an input is in the domain and the reference's own results pass there."""
+        """Return True if an input is in the `InputDomain`, and the reference passes on it."""
         evaluation = self.evaluation
         try:
             outcome = evaluation.reference_outcome(run, case)
@@ -320,7 +323,7 @@ class ExtraCases:
             return False
 
     def _is_fit(self, run: str, case: CaseRecipe) -> bool:
-        """Return True if a case has all inputs of the run, can be drawn, and is small."""
+        """Return True if a case has all inputs of the run, can be drawn, and has few entries."""
         names = run_inputs(self.evaluation.steps(run))
         if not case.inputs.keys() >= names.keys():
             return False
@@ -352,7 +355,7 @@ class ExtraCases:
 
 
 def _resized_and_redrawn(case: CaseRecipe) -> list[CaseRecipe]:
-    """Return a case with other side lengths, then with another seed."""
+    """Return a case with longer sides, then copies of it; other names give these other draws."""
     resized = [resized_case(case, 1), resized_case(case, 2)]
     # A side of length 1 may be the point of a case.
     keeping_ones = resized_case(case, 2, fixed=1)

@@ -51,9 +51,9 @@ MAX_ENTRIES = 1 << 18  # entries of one array that are read
 
 
 def failure_digest(grade: FailedGrade) -> str:
-    """Return a digest of the wrong results; "" if no check failed on results, or time is over.
+    """Return a digest of the wrong results, or of the failing measures if no result is wrong.
 
-    It is also "" if a process ends.
+    It is "" if no check failed after measuring, if time is over, or if a process ends.
     """
     failing_messages = {
         check.id: check.message
@@ -112,7 +112,7 @@ def _value_text(actual: Value, expected: Value, case_dtype: str) -> str:
 
 
 def _container_text(actual: Value, expected: Value, case_dtype: str) -> str:
-    """Return the text of a dict, list or tuple."""
+    """Return the text of a dict, list or tuple, made of the texts of its items."""
     is_dict = isinstance(actual, dict)
     keys = sorted(actual if is_dict else range(len(actual)), key=str)
     has_same_keys = expected is not None and item_keys(actual, expected) is not None
@@ -148,7 +148,7 @@ def _number_text(actual: Value, expected: Value, case_dtype: str) -> str:
 
 
 def _comparable_array(array: Array, actual: Value, expected: Value) -> Array | None:
-    """Return the expected array if it can be compared with the actual one, else None."""
+    """Return the expected numbers if they have the shape of the actual ones, else None."""
     if not isinstance(expected, (type(actual), float, int)):
         return None
     expected_array = to_array(expected)
@@ -194,7 +194,7 @@ def _deviation_text(actual: Array, expected: Array, dtype: str) -> str:
 
 
 def _nonfinite_codes(array: Array) -> Array:
-    """Return 1 for NaN, 2 for infinity, 3 for minus infinity and 0 for finite entries."""
+    """Return an array with 1 for NaN, 2 for infinity, 3 for minus infinity and 0 for the rest."""
     codes: Array = np.isnan(array) + 2 * np.isposinf(array) + 3 * np.isneginf(array)
     return codes
 

@@ -92,7 +92,7 @@ class IdeaVariant:
         )
 
     def equals_exactly(self, cell: ResultCell) -> bool:
-        """Return True if the variant equals the submission, without any tolerance."""
+        """Return True if the variant equals the submission up to rounding, without tolerance."""
         return same_in_cell(self.submission_evaluation, self.evaluation, *cell)
 
     def explains(self, cell: ResultCell) -> bool:
@@ -199,7 +199,10 @@ def _match_ideas(grade: FailedGrade) -> tuple[Diagnosis, list[Match]]:
 
 
 def _explains_everything(grade: FailedGrade, match: Match) -> bool:
-    """Return True if an idea gives exactly the results of every failing case."""
+    """Return True if an idea gives exactly the results of every failing case.
+
+    Measures do not count, but some result must be wrong.
+    """
     values = set(grade.failing_value_cells)
     return match.is_exact and bool(values) and values <= set(match.explained_cells)
 
@@ -259,7 +262,7 @@ def _prefetch(
 
 
 def report_entry(grade: FailedGrade, match: Match) -> IdeaMatch:
-    """Return the entry of a match in the report."""
+    """Return a match as the report has it: feedback, doubt, and the cases that it explains."""
     variant = match.idea_variant
     killed_by = grade.submission_evaluation.question.ideas[variant.name].killed_by
     evidence = _evidence_for(grade, match)
@@ -306,7 +309,7 @@ def _feedback(variant: IdeaVariant) -> str:
 
 
 def case_names(cells: Iterable[ResultCell]) -> set[str]:
-    """Return the cases of some cells."""
+    """Return the names of the cases of some cells."""
     return {case for _, case in cells}
 
 
@@ -314,7 +317,10 @@ def case_names(cells: Iterable[ResultCell]) -> set[str]:
 
 
 def _exact_matches(grade: FailedGrade, variants: Sequence[IdeaVariant]) -> Iterator[Match]:
-    """Yield the variants that no cell contradicts and that explain some of the evidence."""
+    """Yield the variants that no cell contradicts and that explain some of the evidence.
+
+    If the submission keeps other tensors as well, the match is not exact.
+    """
     measured_evidence = [
         cell for cell in grade.failing_cells if cell[0].is_measure and not cell[0].varies_with_style
     ]
@@ -348,7 +354,11 @@ def _exact_matches(grade: FailedGrade, variants: Sequence[IdeaVariant]) -> Itera
 def _uncontradicted(
     grade: FailedGrade, variants: Iterable[IdeaVariant], cells: Sequence[ResultCell]
 ) -> dict[IdeaVariant, set[ResultCell]]:
-    """Return the cells that each variant changes, without variants that a cell rules out."""
+    """Return the variants that are still possible, each with the cells that it explains.
+
+    A variant that changes one of `cells`, but not as the submission does, is ruled out, unless the
+    cell `is_ignored`.
+    """
     changed: dict[IdeaVariant, set[ResultCell]] = {variant: set() for variant in variants}
     start = 0
     size = FIRST_BATCH_CELLS
@@ -529,7 +539,7 @@ def _explains_enough(grade: FailedGrade, match: Match) -> bool:
 
 
 def _find_contradiction(grade: FailedGrade, match: Match) -> str:
-    """Return a clause on an extra input that contradicts a match; empty if no input does.
+    """Return a clause such as "but not in small with n = 3", or "" if no extra input contradicts.
 
     With a size of 2, a half looks like a mean.  Numbers that a person wrote are about one input, so
     no other input can contradict them.

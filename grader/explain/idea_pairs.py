@@ -30,7 +30,10 @@ MIN_CASES_ALONE = 2  # cases that only one idea of a pair changes, if the two ca
 
 
 def find_pair(grade: FailedGrade) -> tuple[tuple[IdeaMatch, ...], Explanation] | None:
-    """Return the two ideas that together explain everything wrong, if exactly one pair does."""
+    """Return the two ideas that together explain everything wrong, and an explanation.
+
+    Return None unless exactly one pair of ideas does.
+    """
     wrong = [
         cell
         for cell in grade.value_cells
@@ -68,7 +71,7 @@ def find_pair(grade: FailedGrade) -> tuple[tuple[IdeaMatch, ...], Explanation] |
 
 
 def _entry_within_pair(grade: FailedGrade, match: PartialMatch, partner: PartialMatch) -> IdeaMatch:
-    """Return the report entry of one idea of a pair: the cells that it explains alone."""
+    """Return the report entry of one idea of a pair, with the cells that it explains alone."""
     alone = match.changed_cells - partner.changed_cells or match.changed_cells
     explained = tuple(cell for cell in grade.failing_cells if cell in alone)
     full_match = Match(match.idea_variant, match.changed_cells, explained, is_exact=False)
@@ -149,7 +152,10 @@ def _equals_layered_program(
 def _explains_enough_alone(
     grade: FailedGrade, match: PartialMatch, shared: frozenset[ResultCell]
 ) -> bool:
-    """Return True if an idea explains enough in the cells that the other does not change."""
+    """Return True if an idea explains enough in the cells that the other does not change.
+
+    Enough are two cases, three different numbers, and half of the cells that it changes.
+    """
     alone = match.changed_cells - shared
     return (
         len(case_names(alone)) >= MIN_CASES_ALONE

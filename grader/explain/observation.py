@@ -35,7 +35,7 @@ ORDINALS = ("first", "second", "third", "fourth")
 
 
 class Strictness(NamedTuple):
-    """Options with which the checks compare a result on a case."""
+    """How strictly the checks compare a result on a case."""
 
     exact: bool = False  # every bit
     zeros: bool = False  # a zero must be a zero
@@ -379,7 +379,7 @@ def _is_accepted(
     strictness: Strictness,
     outcome: Outcome,
 ) -> bool:
-    """Return True if the checks would accept a result."""
+    """Return True if checks of the given strictness accept a result."""
     # A result this far off needs no exact band, for which the reference would run again.
     expected = evaluation.reference_outcome(run, case).values[result]
     if case.dtype == "float64" and _is_far_from(outcome.values.get(result), expected):

@@ -66,7 +66,7 @@ def propose_rules(failing: Sequence[Observation]) -> list[Rule]:
 
 
 def rules_holding_on(rules: Iterable[Rule], failing: Sequence[Observation]) -> list[Rule]:
-    """Return the rules that hold on all of some observations."""
+    """Return the rules that hold on every one of the observations."""
     holding = []
     for rule in rules:
         if all(_passes(rule.holds, observation) for observation in failing):
@@ -115,7 +115,7 @@ def is_beyond_chance(failing: Sequence[Observation]) -> bool:
 
 
 def _passes(test: ObservationTest, observation: Observation) -> bool:
-    """Return the answer of a test; False if the returned value makes it fail."""
+    """Return the answer of a test; False if it raises because of an unusable returned value."""
     try:
         with np.errstate(all="ignore"):
             return bool(test(observation))
@@ -173,7 +173,7 @@ SIZE_FACTORS: dict[str, Callable[[float], float]] = {
 
 
 def prediction_rules(proposer: Observation) -> Iterator[Rule]:
-    """Yield rules that a result is another result, an input, or made from the right result."""
+    """Yield rules on the whole result: "is the input x", "is half the right one", and so on."""
     returned, expected = proposer.returned_and_expected
     zero_text = "is 0 throughout" if expected.ndim else "is 0"
     yield prediction_rule(1, zero_text, partial(_change_expected, np.zeros_like))
@@ -317,7 +317,7 @@ def _sum_rules(proposer: Observation) -> Iterator[Rule]:
 
 
 def _add(phrase: str, factor: float, observation: Observation) -> Array:
-    """Return the right result plus a multiple of another result or input; of 1 without a phrase."""
+    """Return the right result plus `factor` times the array of a phrase, or plus it if ""."""
     expected = observation.returned_and_expected[1]
     if not phrase:
         return expected + factor * np.ones_like(expected)
@@ -337,7 +337,7 @@ def ratio_of_arrays(array: Array, other: Array) -> float:
 
 
 def _ratio_at_largest(array: Array, other: Array) -> float:
-    """Return the ratio of two arrays at the largest finite entry of the second."""
+    """Return the ratio of two arrays at the largest finite entry of the second (not 0)."""
     magnitudes = np.where(np.isfinite(other), np.abs(other), 0.0)
     index = np.unravel_index(int(np.argmax(magnitudes)), other.shape)
     return float(array[index] / other[index])
@@ -471,7 +471,7 @@ def _is_wrong_only(place: str, observation: Observation) -> bool:
 
 
 def _places(observation: Observation) -> dict[str, Array]:
-    """Return masks of the entries at an index, or with a property of their numbers."""
+    """Return masks by place, as "at the first entry" or "where the input x is positive"."""
     expected = observation.returned_and_expected[1]
     places = _index_places(expected.shape)
     for phrase, array in {"the right one": expected, **observation.input_arrays}.items():
@@ -568,11 +568,11 @@ def _few_digits_rule(
     """Return a rule that a result has few digits and is close to the right one, which has more.
 
     Args:
-        rank: The rank of the rule.
-        text: The text of the rule.
-        convert: Drops digits.
-        relative: How close, as a share of the largest entry.
-        absolute: How close, added to that.
+        rank: A lower rank says more.
+        text: The words after the name of the result.
+        convert: Drops digits, as by rounding.
+        relative: Largest difference, as a share of the largest expected entry.
+        absolute: Added to that difference.
     """
 
     def holds(observation: Observation) -> bool:

@@ -32,6 +32,6 @@ def grade(
     parts: Collection[int] | None = None,
     options: GradeOptions = DEFAULT_OPTIONS,
 ) -> Report:
-    """Grade one submission in a new session; see `GradingSession`."""
+    """Grade one submission in a new session; see `JudgingSession` for the arguments."""
     with GradingSession(question, proved=proved, parts=parts) as session:
         return session.grade(submission, seed=seed, filename=filename, options=options)

@@ -169,7 +169,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class WrittenAnswer:
-    """One answer in a file."""
+    """One answer in a file: its value as text, and its place."""
 
     value: str  # without comment and spaces around it
     line: int
@@ -294,7 +294,7 @@ class _LineReader:
 
 
 def _intended_name(written: str, names: Collection[str]) -> str:
-    """Return the only name that equals a text but for case and punctuation; else the text."""
+    """Return the name that a text means, ignoring case and punctuation, or the text if unclear."""
     if written in names:
         return written
     letters = _SIGNS_IN_NAME.sub("", written.lower())
@@ -303,7 +303,7 @@ def _intended_name(written: str, names: Collection[str]) -> str:
 
 
 def intended_word(value: str, words: Collection[str]) -> str:
-    """Return the word that a value means: `yes` for `Yes (mostly)`; if none, the value itself."""
+    """Return the word that a value means, as `yes` for `Yes (mostly)`; an unknown value stays."""
     return _intended_name(value.partition("(")[0].strip().lower(), words)
 
 

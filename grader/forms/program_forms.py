@@ -35,7 +35,7 @@ class DiagnoseForm(FixForm):
         yield Material("Possible causes (some are red herrings)", rows=tuple(spec.causes.items()))
 
     def spec_errors(self, spec: Spec) -> SpecErrors:
-        """Yield causes that no check judges or no list has, and a log without experiments.
+        """Yield causes that no check judges or `causes` lacks, and a log without experiments.
 
         If there are no causes, or no check judges any, that is the only fault.
         """
@@ -65,9 +65,9 @@ class WriteTheTestForm(FixForm):
     runs_in_two_processes = True
 
     def spec_errors(self, spec: Spec) -> SpecErrors:
-        """Yield a missing check of kind verdicts, and what a test cannot have: measures, torch, ...
+        """Yield a missing check of kind verdicts, checks that measure, and a use of torch.
 
-        Each step must call the driver, which calls the test.
+        Also yield each step that does not call the driver, which calls the test.
         """
         yield from super().spec_errors(spec)
         if not any(getattr(check, "reject", None) is not None for check in spec.checks):

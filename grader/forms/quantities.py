@@ -98,7 +98,7 @@ _MAYBE_UNIT = re.compile(  # words that are not taken for nouns
 
 @dataclass(frozen=True, slots=True)
 class RequestedQuantity:
-    """The quantity that a question asks for."""
+    """The quantity that a question asks for, and how freely it may be written."""
 
     expected_form: str = ""  # beginning of the message if the answer is not a number
     unit: str = "1"  # base unit

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Unit(NamedTuple):
-    """A unit, in terms of its base unit."""
+    """A unit, as the factor and base unit of GiB: 2**30 B."""
 
     factor: float
     base: str  # "" if it is a noun without a unit
