@@ -89,7 +89,7 @@ class AlternativeInputs:
     ideas: Sequence[tuple[str, str, RemoteProgram]]
 
     def matching_rules(self, failing: Sequence[Observation]) -> list[Rule]:
-        """Return the rules of both kinds that hold on all failing observations.
+        """Return the rules, on ideas and on changed inputs, that hold on all failing observations.
 
         The observation with the largest expected result proposes the rules.  An idea is named only
         if no other idea fits as well.

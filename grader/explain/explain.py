@@ -128,7 +128,7 @@ def explain_report(evaluation: Evaluation, report: Report) -> Report:
 
 
 def _until_interrupted() -> contextlib.AbstractContextManager[None]:
-    """Return a context that swallows the end of a process or of time, and a bank program's error."""
+    """Return a context that ends quietly if a process ends, time is over, or the bank fails."""
     return contextlib.suppress(WorkerError, OutOfTime, BankProgramError)
 
 
@@ -282,9 +282,9 @@ class _ValueExplainer:
     def _alternative_rules(
         self, results: Sequence[ResultObservations]
     ) -> list[tuple[ResultObservations, list[Rule]]]:
-        """Return results with rules on where their values come from; results without are left out.
+        """Return those of the results for which `AlternativeInputs` finds rules, with the rules.
 
-        Such a rule is "is what would be right with n + 1 in place of n", or names an idea.
+        A rule is "is what would be right with n + 1 in place of n", or names an idea.
         """
         if not results:
             return []

@@ -77,7 +77,7 @@ class InputDomain:
         """Learn the properties from all cases of the evaluation."""
         self._evaluation = evaluation
         self._bounds = _find_bounds(evaluation.cases.values())
-        self._common: dict[str, ShapePairs] = {}  # by run, in all cases on which a check uses it
+        self._common: dict[str, ShapePairs] = {}  # by run: the pairs that all cases of its checks have
         for check in evaluation.checks:
             for case in evaluation.cases_of(check):
                 with contextlib.suppress(BankProgramError):
@@ -163,7 +163,7 @@ class ExtraCases:
         """Draw nothing yet.
 
         Args:
-            evaluation: The question's own cases, on which the reference has run.
+            evaluation: An evaluation on the question's own cases, whose reference is used.
             seed: Seed of the draws.
         """
         self._own = evaluation.with_bank_program(evaluation.reference)
@@ -387,7 +387,7 @@ def share_evenly(cases: Collection[str], max_each: int, max_total: int) -> dict[
 
 
 def input_fingerprint(evaluation: Evaluation, case: CaseRecipe, names: Iterable[str]) -> int:
-    """Return a hash of what a program sees of the inputs `names`: values, dtypes and layouts."""
+    """Return a hash of all that a program sees of some inputs: values, dtypes and layouts."""
     drawn = evaluation.drawn_inputs(case)
     parts: list[object] = [case.dtype, case.layout]
     for name in names:

@@ -390,7 +390,9 @@ def _is_accepted(
 
 
 def all_expected_results(evaluation: Evaluation, run: str, case: CaseRecipe) -> Mapping[str, Value]:
-    """Return the reference's results that a check of any run compares, computed once.
+    """Return the reference's results of a run, as far as `compared_results_of_run` lists them.
+
+    They are computed once.
 
     Raises:
         BankProgramError: the reference fails on the case.

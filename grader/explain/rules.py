@@ -504,7 +504,7 @@ def _index_places(shape: tuple[int, ...]) -> dict[str, Array]:
 def _mask_places(name: str, array: Array, shape: tuple[int, ...]) -> dict[str, Array]:
     """Return masks of the entries for which an input of booleans is True, or False.
 
-    There are none unless the input's axes are the first axes of the result.
+    There are none unless the input has the shape of the result, or of its first axes.
     """
     if array.dtype.kind != "b" or not array.ndim or array.shape != shape[: array.ndim]:
         return {}

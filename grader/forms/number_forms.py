@@ -120,7 +120,7 @@ def prediction_as_read(text: bytes, question: Question) -> list[str]:
 
 
 def _rounding_rule(spec: Spec) -> str:
-    """Return the sentence that says how far answers may be rounded: by the tightest tolerance."""
+    """Return a sentence: how far answers may be rounded in every check, or that they may not."""
     tolerances: list[Tolerance | None] = [
         getattr(check, "tolerance", None) for check in spec.checks if getattr(check, "parts", ())
     ]
