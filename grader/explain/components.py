@@ -1,4 +1,4 @@
-"""Compare the results of a submission with the reference and with ideas, cell by cell.
+"""Compare a submission with the reference and with ideas (known mistakes), cell by cell.
 
 A *component* is one aspect of one result of one run, or one measure of a check, over all its cases.
 The dtype of a result is a component by itself: a lost dtype must not hide an idea that the values

@@ -77,7 +77,7 @@ class InputDomain:
         """Learn the properties from all cases of the evaluation."""
         self._evaluation = evaluation
         self._bounds = _find_bounds(evaluation.cases.values())
-        self._common: dict[str, ShapePairs] = {}  # by run: the pairs that all cases of its checks have
+        self._common: dict[str, ShapePairs] = {}  # by run: pairs in all cases of its checks
         for check in evaluation.checks:
             for case in evaluation.cases_of(check):
                 with contextlib.suppress(BankProgramError):

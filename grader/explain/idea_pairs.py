@@ -1,9 +1,10 @@
 """Find two ideas that together explain everything that is wrong with a submission.
 
+A cell is a result on one case, and a variant is a program with an idea (see `idea_matching.py`).
 The submission is right in every cell that neither idea changes.  It equals one variant in every
-cell that only this one changes.  It equals both programs, layered on top of each other, in every
-cell that both change.  Two ideas that replace the same function cannot be layered; then the cells
-that only one of them changes must be enough.
+cell that only this one changes.  In every cell that both change, it equals the program that has
+both ideas, one variant layered on top of the other.  Two ideas that replace the same function
+cannot be layered; then the cells that only one of them changes must be enough.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Rule:
 
 
 def propose_rules(failing: Sequence[Observation]) -> list[Rule]:
-    """Return the rules that hold on every failing observation, each text once."""
+    """Return the rules that the two most telling observations propose, if they hold on all."""
     rules: dict[str, Rule] = {}
     for proposer in sorted(failing, key=_informativeness, reverse=True)[:MAX_PROPOSERS]:
         for family in (prediction_rules, entry_rules, place_rules, digit_rules, type_rules):
@@ -101,9 +101,10 @@ def confirmed_rules(rules: Iterable[Rule], failing: Sequence[Observation]) -> li
 
 
 def is_refuted(rule: Rule, right: Iterable[Observation]) -> bool:
-    """Return True if a rule cannot be true of some right observation.
+    """Return True if a right observation refutes a rule.
 
-    "is half the right one" is refuted by a right result that differs from its own half.
+    If the rule "is half the right one" were true of a right result that is not 0, the result would
+    be wrong.
     """
     contradicts = rule.contradicts_right_result
     return contradicts is not None and any(_passes(contradicts, o) for o in right)
