@@ -33,9 +33,9 @@ from grader.sandbox.worker.wire import Tensor
 
 EXTRA_SEED = 7101  # for the draws; no audit uses it
 REACHES = (Reach.VALUES, Reach.SIZES, Reach.NUMBERS)
-VARIATIONS_PER_CASE = 18  # a third of them for each reach
+VARIATIONS_PER_CASE = 18  # a third of them for each of REACHES
 MAX_EXTRA_ENTRIES = 3000  # entries of all inputs together; more would take too long
-RETRY_FACTOR = 2  # if inputs are refused, at most this many times the wanted number is tried
+RETRY_FACTOR = 2  # if inputs are refused, up to this many times the wanted number are tried
 REDRAWS = 2  # copies of a case with other draws
 
 RunAndName = tuple[str, str]  # a run, and the name of a case
@@ -194,7 +194,8 @@ class ExtraCases:
         own = self._own.cases
         candidates: dict[str, list[CaseRecipe]] = {}
         for name, case in own.items():
-            # A case is drawn by its name.  No case of a question has ~ in it, so each draw is new.
+            # The name of a case decides its draw.  No case of a question has ~ in its name, so each
+            # draw is new.
             changed = _resized_and_redrawn(case)
             candidates[name] = [replace(c, name=f"{name}~{n}") for n, c in enumerate(changed)]
         for number, _, case, origin in case_variations(list(own.values()), self._own.checks):

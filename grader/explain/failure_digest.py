@@ -46,7 +46,7 @@ MAX_INNER_FLOAT32_DEVIATION = 3e-6
 # between two steps.
 STEP_OFFSET = 0.23606797749978969
 
-DIRECTIONS = 4  # onto which the deviations of an imprecise array are projected
+DIRECTIONS = 4  # number of projections that describe the deviations of an imprecise array
 MAX_ENTRIES = 1 << 18  # entries of one array that are read
 
 

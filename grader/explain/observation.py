@@ -37,8 +37,8 @@ ORDINALS = ("first", "second", "third", "fourth")
 class Strictness(NamedTuple):
     """How strictly the checks compare a result on a case."""
 
-    exact: bool = False  # every bit
-    zeros: bool = False  # a zero must be a zero
+    exact: bool = False  # every bit must be equal
+    zeros: bool = False  # where 0 is expected, it must be exactly 0
 
 
 RunResult = tuple[str, str]  # the name of a run and of one of its results

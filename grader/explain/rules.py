@@ -47,12 +47,12 @@ class Rule:
     numeric: bool = True  # it may hold by chance if there are few numbers
     varying: str = ""  # an input or a named size that must differ between the cases
     is_about_wrong_entries: bool = False  # then it says nothing about right cases
-    # If True, the statement names no property of the failing cases: rounding has other causes, and
-    # a wrong type is a fault everywhere.
+    # If True, the statement never says "where x is empty": rounding has other causes, and a wrong
+    # type is a fault everywhere.
     holds_on_any_cases: bool = False
     holds_mostly: ObservationTest | None = None  # must hold on half of the failing observations
     is_one_of_many: bool = False  # many rules were tried on few integers: one may hold by chance
-    min_failing_cases: int = 1  # cases of the question, without extra inputs
+    min_failing_cases: int = 1  # needed among the question's cases, without extra inputs
 
 
 def propose_rules(failing: Sequence[Observation]) -> list[Rule]:
@@ -162,7 +162,7 @@ AXIS_REDUCTIONS: dict[str, Callable[..., Array]] = {
     "the first of": lambda b, axis: np.take(b, [0], axis),
     "the last of": lambda b, axis: np.take(b, [-1], axis),
 }
-MIN_SIZE_RANK = 22  # of the first of these factors
+MIN_SIZE_RANK = 22  # rank of the first factor below; each next factor has the next rank
 SIZE_FACTORS: dict[str, Callable[[float], float]] = {
     "1/N of": lambda n: 1 / n,
     "N times": lambda n: n,
@@ -298,7 +298,7 @@ def _sum_rules(proposer: Observation) -> Iterator[Rule]:
     returned, expected = proposer.returned_and_expected
     if not _are_finite(returned, expected):
         return
-    phrases = [""]  # a number
+    phrases = [""]  # stands for a constant summand
     if expected.size >= 3:
         others = proposer.other_arrays.items()
         phrases += [phrase for phrase, array in others if array.shape == expected.shape]
@@ -346,8 +346,8 @@ def _ratio_at_largest(array: Array, other: Array) -> float:
 
 # -- the wrong entries have something in common ---------------------------------------------------
 
-EntryTest = Callable[[Array, Array], object]  # of the returned and the expected wrong entries
-# By text: rank, whether few numbers can make it true by chance, test.
+EntryTest = Callable[[Array, Array], object]  # takes returned and expected wrong entries
+# Maps a text to its rank, whether it may be true by chance for few numbers, and its test.
 ENTRY_TESTS: dict[str, tuple[int, bool, EntryTest]] = {
     "is NaN in every entry that is wrong": (50, False, lambda x, _: np.isnan(x).all()),
     "is infinite in every entry that is wrong": (50, False, lambda x, _: np.isinf(x).all()),

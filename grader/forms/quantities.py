@@ -158,7 +158,7 @@ class ParsedQuantity(NamedTuple):
 
     value: float
     unit: str  # base unit; "" if no unit is written
-    size: float  # factor of the unit behind the whole; 1 without such a unit
+    size: float  # factor of the unit at the end of the amount; 1 without such a unit
     digit: float  # value of one unit in the last digit; 0 for the result of arithmetic
 
 

@@ -15,7 +15,7 @@ class Unit(NamedTuple):
     """A unit, as the factor and base unit of GiB: 2**30 B."""
 
     factor: float
-    base: str  # "" if it is a noun without a unit
+    base: str  # "" for a noun such as layers, which is no unit
 
 
 class UnitFamily(NamedTuple):
@@ -59,7 +59,7 @@ UNITS_BY_NAME = {
     for name, factor in family.factors.items()
 }
 
-# Other spellings than those with a prefix, by the name in UNITS.
+# By the name in UNITS: other spellings.  Those with a prefix, as gigabytes, match _PREFIXED.
 _SPELLINGS = {
     "%": ["percent"],
     "s": ["sec", "secs", "second", "seconds"],
