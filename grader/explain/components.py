@@ -361,14 +361,14 @@ class FailedGrade:
 
     @cached_property
     def reference(self) -> Evaluation:
-        """The reference on the same cases."""
+        """An evaluation of the reference on the same cases."""
         return self.submission_evaluation.with_bank_program(self.submission_evaluation.reference)
 
     @cached_property
     def all_components(self) -> list[Component]:
         """All components that checks compare: values, then dtypes, then measures.
 
-        If float32 is compared, those whose checks compare every bit are left out.
+        If results are compared in float32, exact components are left out.
         """
         components = compared_components(self.submission_evaluation)
         if not self.compares_in_float32:

@@ -99,7 +99,7 @@ def _measures(grade: FailedGrade, failing_messages: dict[str, str]) -> list[str]
 
 
 def _value_text(actual: Value, expected: Value, case_dtype: str) -> str:
-    """Return a text that is equal for values with the same deviation from the expected one."""
+    """Return a text on a value; equal deviations from the expected numbers give equal texts."""
     match actual:
         case None | bool() | np.bool_() | str():
             return f"{type(actual).__name__} {len(str(actual))} {actual};"

@@ -234,7 +234,7 @@ def _sides(text: str, requested: RequestedQuantity) -> list[ParsedQuantity]:
 
 
 def _agrees_with_answer(side: ParsedQuantity, answer: ParsedQuantity) -> bool:
-    """Return True if a side equals the answer; without a unit it may be in the answer's unit."""
+    """Return True if a side equals the answer; in `112 = 112 GB` the first 112 means GB, too."""
     if _agree(side, answer):
         return True
     return not side.unit and _agree(side._replace(value=side.value * answer.size), answer)
