@@ -180,10 +180,10 @@ def _explain_state(evaluation: Evaluation, failing: Sequence[Observation]) -> It
 def _explain_wrong_results(
     evaluation: Evaluation, checks: Sequence[CheckResult], values: _ValueExplainer
 ) -> Iterator[Explanation]:
-    """Yield an explanation: "Only dx is wrong; y is right in every case that was tried.".
+    """Yield an explanation such as "Only dx is wrong; y is right in every case that was tried.".
 
-    Nothing is certain if a run raised, because later results are unknown, or if a result follows
-    from an input that the submission has changed.
+    Yield none if a failing run raised, because its later results are unknown, or if a wrong result
+    follows from an input that the submission has changed.
     """
     failing = values.failing
     for observation in failing:

@@ -401,7 +401,7 @@ def _changed_measures(grade: FailedGrade, variant: IdeaVariant) -> set[ResultCel
 
 
 def _differs_in_amount_only(variant: IdeaVariant, cell: ResultCell) -> bool:
-    """Return True if both measures are counts, and the kept tensors are unknown or the same."""
+    """Return True if variant and reference keep the same tensors, as far as both counts tell."""
     actual = observe_component(variant.evaluation, *cell)
     expected = observe_component(variant.reference, *cell)
     if not isinstance(actual, Count) or not isinstance(expected, Count):

@@ -200,7 +200,7 @@ def prediction_rules(proposer: Observation) -> Iterator[Rule]:
 
 
 def prediction_rule(rank: int, text: str, predict: PredictArray) -> Rule:
-    """Return a rule that the whole result equals a prediction."""
+    """Return a rule that the whole result equals `predict(observation)`, not the right result."""
 
     def holds(observation: Observation) -> bool:
         returned, expected = observation.returned_and_expected
@@ -231,7 +231,7 @@ def _change_expected(change: Callable[[Array], Array], observation: Observation)
 
 
 def _repeat(reduce: Callable[..., Array], axis: int, observation: Observation) -> Array | None:
-    """Return the expected array reduced along an axis, as its sum, and repeated to its old shape.
+    """Return an array of the expected shape that repeats, for example, the sum along an axis.
 
     Return None for an array with fewer than two axes.
     """

@@ -66,7 +66,7 @@ class EstimateForm(Form):
         return _answers_by_function(question).get(function, [function])
 
     def spec_errors(self, spec: Spec) -> SpecErrors:
-        """Yield answers without a check or with a wrong unit, and checks of other things."""
+        """Yield answers without a check or a base unit, and checks of anything but the answers."""
         yield from super().spec_errors(spec)
         checks_by_answer = {
             part: check.id for check in spec.checks for part in getattr(check, "parts", ())
