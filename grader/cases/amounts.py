@@ -27,7 +27,7 @@ _OPERATIONS: dict[type[ast.AST], Callable[..., float]] = {
 
 
 class AmountError(Exception):
-    """The amount is not written as the format says, or uses an unknown name."""
+    """The amount is not written as the format says, or has no value on a case."""
 
 
 def names_in_amount(amount: str | float) -> set[str]:

@@ -434,7 +434,11 @@ def _kept_by_name(measure: Count) -> set[str]:
 
 
 def _partial_matches(grade: FailedGrade, variants: Sequence[IdeaVariant]) -> Iterator[Match]:
-    """Yield the variants that explain all wrong cases of at least one result."""
+    """Yield the variants that explain all wrong cases of at least one result.
+
+    At least three cases and three different numbers must be explained.  A variant that changes a
+    right cell, or an explained result in another way, does not match.
+    """
     evidence: dict[Component, list[ResultCell]] = {}
     for cell in grade.failing_value_cells:
         evidence.setdefault(cell[0], []).append(cell)

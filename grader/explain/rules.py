@@ -103,8 +103,7 @@ def confirmed_rules(rules: Iterable[Rule], failing: Sequence[Observation]) -> li
 def is_refuted(rule: Rule, right: Iterable[Observation]) -> bool:
     """Return True if a right observation refutes a rule.
 
-    If the rule "is half the right one" were true of a right result that is not 0, the result would
-    be wrong.
+    Any right result that is not 0 refutes the rule "is half the right one".
     """
     contradicts = rule.contradicts_right_result
     return contradicts is not None and any(_passes(contradicts, o) for o in right)
