@@ -1,6 +1,8 @@
-"""Worker processes: how the judge starts them, sends them requests and ends them.
+"""Worker processes, which run submissions and references for the judge.
 
-This file holds only what costs nothing to import.
+The judge is the process that grades; it runs no code of a submission or a bank itself.  `spawn`
+starts workers, `client` sends them requests, and `worker/` is the code that runs in them.  This
+file holds only code that costs nothing to import.
 """
 
 from __future__ import annotations
@@ -10,9 +12,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Self
 
-# True in programs of drill, such as the command line, which set it first.  When such a program
-# starts its first worker, it closes its memory to other processes of its user.  A notebook must not
-# be changed like that, and no level of isolation depends on it.
+# The command line and the MCP server set this to True.  Then the start of a worker closes the
+# memory of this process to other processes of its user.  A notebook that imports drill must not be
+# changed like that.  No level of isolation depends on it.
 own_process = False
 
 
@@ -35,7 +37,7 @@ class OutOfTime(Exception):
 
 
 class Deadline:
-    """A number of seconds by the clock, after which a worker with this deadline is not awaited."""
+    """Limit, in seconds by the clock, on a whole grade; after it, requests raise OutOfTime."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.seconds = seconds
@@ -43,7 +45,7 @@ class Deadline:
         self._end = clock() + seconds
 
     def postpone(self, seconds: float) -> None:
-        """Move the end by some seconds, which other work took."""
+        """Move the end by the seconds that uncounted work took, such as an import of libraries."""
         self._end += seconds
 
     def check(self) -> None:

@@ -3,8 +3,8 @@
 The judge sends requests and reads replies over one socket, and decodes replies with `wire`.  No
 verdict relies on anything else from the worker, such as its exit status or its output.  A
 submission may have written a reply, so sizes are checked before memory is allocated.  A worker that
-does not send exactly one reply to each request in time is ended, and the caller gets an exception
-of this file.
+does not send exactly one reply to each request in time is ended, and the caller gets a
+`WorkerError`, or OutOfTime at the deadline of a grade.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from grader.sandbox.worker.protocol import IsolationReport
 from grader.sandbox.worker.walls.canary import ACTS, DONE
 
 WATCH_SECONDS = 0.05  # between two looks at a worker's resources
-# Levels of isolation.
+# Levels of isolation, see `Isolation.level`.
 STRONG = "strong"
 LIMITED = "limited"
 PROCESS = "process"
@@ -74,32 +74,33 @@ class LimitExceeded(WorkerError):
 
 
 class CallTimeout(LimitExceeded):
-    """The time limit of a call was exceeded."""
+    """A request exceeded its limit of CPU time, of time by the clock, or of idle time."""
 
 
 class ProtocolViolation(WorkerError):
-    """The bytes from the worker are not a reply."""
+    """The worker broke the protocol, for example with bytes that are not a reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """Time limits of a request, and the place that sets them."""
+    """Time limits of a request, and the file or key that sets them."""
 
     seconds: float = CALL_SECONDS  # of CPU time; by the clock if CPU time cannot be read
     wall: float | None = None  # by the clock; if None, idle time is limited instead
-    set_by: str = ""
+    set_by: str = ""  # shown in messages
 
     def scaled_for(self, usual: float) -> RequestLimits:
-        """Return these limits, which were set for a call, for a request that takes longer.
+        """Return these limits of a call, scaled up for a request that may take longer.
 
-        They grow by the ratio of its usual limit, `usual`, to that of a call, CALL_SECONDS.
+        `usual` is the limit that the request has by default, as CALL_SECONDS is that of a call.
+        The limits grow by the ratio of the two, and never shrink.
         """
         factor = max(1.0, usual / CALL_SECONDS)
         wall = None if self.wall is None else factor * self.wall
         return RequestLimits(factor * self.seconds, wall, self.set_by)
 
     def describe_excess(self, elapsed: float, spent: float | None, queued: float | None) -> str:
-        """Return which limit a request has exceeded, as the end of a sentence; '' if none.
+        """Return the limit that a request exceeded, as "did not finish within 5 seconds", or ''.
 
         Args:
             elapsed: Seconds by the clock.
@@ -121,7 +122,7 @@ class RequestLimits:
 
 
 class _Stopwatch:
-    """Measures the time of a request, except while other processes work on it."""
+    """Measures the time of a request; it is stopped while another process works on it."""
 
     def __init__(self, limits: RequestLimits, cpu_before: int | None, grace: float) -> None:
         """Start; the first `grace` seconds, in which a process starts, do not count."""
@@ -136,7 +137,7 @@ class _Stopwatch:
         self._stopped = time.monotonic(), process_usage.own_queued_seconds()
 
     def resume(self) -> None:
-        """Continue when the process gets another message about the same request."""
+        """Continue when the process gets another message about the same request, if stopped."""
         if self._stopped is None:
             return
         stopped_at, queued = self._stopped
@@ -146,25 +147,28 @@ class _Stopwatch:
             self._queued_before += (process_usage.own_queued_seconds() or queued) - queued
 
     def elapsed(self) -> float:
-        """Return the seconds by the clock."""
+        """Return the counted seconds by the clock; negative during the `grace`."""
         return time.monotonic() - self._began
 
     def judge_queued(self) -> float:
-        """Return the seconds for which the judge waited for a core, which are not idle time."""
+        """Return the seconds that the judge's thread waited for a core; 0 if unknown.
+
+        The worker may have waited for the judge meanwhile, so they do not count as idle.
+        """
         if self._queued_before is None:
             return 0.0
         return (process_usage.own_queued_seconds() or self._queued_before) - self._queued_before
 
 
 class Isolation(IsolationReport):
-    """The acts that a worker tried before it ran a submission, and their results."""
+    """Results of the forbidden acts, see `canary.ACTS`, that a worker tried before any program."""
 
     @property
     def level(self) -> str:
-        """Return the level of isolation, the first that applies.
+        """Level of isolation: `strong`, `limited` or `process`.
 
-        `strong`: no act succeeded, and no wall is missing.  `limited`: the limits on time and files
-        hold.  `process`: not even these hold.
+        `strong` if no forbidden act succeeded and no wall is missing.  Otherwise `limited` if at
+        least CPU time and files are limited (the act `unbounded` was refused), else `process`.
         """
         if not self.possible_acts and not self.missing:
             return STRONG
@@ -172,12 +176,12 @@ class Isolation(IsolationReport):
 
     @property
     def possible_acts(self) -> list[str]:
-        """Return the acts that succeeded; an act without a result counts as one of them."""
+        """Names of the forbidden acts that succeeded, or whose result was not reported."""
         return [name for name in ACTS if self.acts.get(name, DONE) == DONE]
 
 
 class _Reply:
-    """A frame that is being received: first its header, then the rest."""
+    """A frame, see `wire`, that is being received: first its header, then the rest."""
 
     def __init__(self, max_payload: int) -> None:
         self.max_payload = max_payload  # bytes of arrays
@@ -190,7 +194,12 @@ class _Reply:
         return self.meta is not None and self.received == len(self.data)
 
     def read(self, channel: socket.socket) -> bool:
-        """Read the bytes that have arrived; False if the worker has hung up."""
+        """Read bytes that have arrived; return False if the worker has hung up.
+
+        Raises:
+            BlockingIOError: No bytes have arrived.
+            ProtocolViolation: The header is wrong, or announces too many bytes.
+        """
         count = channel.recv_into(memoryview(self.data)[self.received :])
         self.received += count
         if self.meta is None and self.received == len(self.data):
@@ -220,7 +229,7 @@ class _Reply:
 
 
 class _ThreadWorkers(threading.local):
-    """The workers that a thread uses."""
+    """The workers that a thread uses; while it waits for one of them, it watches all."""
 
     def __init__(self) -> None:
         self.workers: weakref.WeakSet[WorkerClient] = weakref.WeakSet()
@@ -248,7 +257,7 @@ class WorkerClient(Closeable):
         # Name and source of the submission, which is asked for its current line on a timeout.
         self.program_file: tuple[str, bytes] | None = None
         self._looked = 0.0  # time of the last look at its resources
-        self.last_cpu_seconds = 0.0  # CPU time of the last reply
+        self.last_cpu_seconds = 0.0  # CPU time of the last request
         self.slowest_cpu_seconds = 0.0  # CPU time of the slowest call
         self._stopwatch: _Stopwatch  # of the current request
         self._has_compiler = False  # True if it has torch's compiler; see `worker.compiler`
@@ -261,7 +270,7 @@ class WorkerClient(Closeable):
         self._start()
 
     def restart(self) -> None:
-        """Start a new process in place of one that has ended; no program is loaded in it."""
+        """End the process and start a new one, in which no program is loaded."""
         self.close()
         self._start()
 
@@ -298,7 +307,7 @@ class WorkerClient(Closeable):
     def _start_process(
         self, stack: contextlib.ExitStack, far_end: socket.socket, output_end: int
     ) -> dict[str, Any]:
-        """Start the process and return its configuration."""
+        """Request the start of the process, and return the configuration to send to it."""
         own = config.worker_config(self._scratch, self._cpu_seconds)
         configuration = {"own": own._asdict()}
         if self._zygote is None:
@@ -313,12 +322,15 @@ class WorkerClient(Closeable):
 
     @property
     def pid(self) -> int:
-        """Process id, once the process has started."""
+        """Process id; waits until the process has started."""
         return self.process.pid
 
     @property
     def isolation(self) -> Isolation:
-        """Results of the acts that it tried first; GraderError if the process did not start."""
+        """Results of the forbidden acts that it tried when it started.
+
+        The first access waits for the start, and raises GraderError if that fails.
+        """
         if self._isolation is None:
             try:
                 reply = self._ask(
@@ -363,7 +375,10 @@ class WorkerClient(Closeable):
 
     @contextlib.contextmanager
     def count_as_waiting(self) -> Iterator[None]:
-        """Count the time of a block, such as reading a reply, as waiting for this worker."""
+        """Add the time of a block, such as reading a reply, to `seconds_waited`.
+
+        Without a deadline nothing is added.
+        """
         deadline = self.deadline
         began = 0.0 if deadline is None else deadline.clock()
         try:
@@ -406,7 +421,8 @@ class WorkerClient(Closeable):
     def _repeat_with_compiler(self, reply_bytes: int) -> dict[str, Any]:
         """Repeat the request in a new process that has imported torch's compiler.
 
-        The import is not counted in the time of a call or in the deadline of a grade.
+        The programs are loaded again first.  The import is not counted in the time of a call or in
+        the deadline of a grade.
         """
         loads = self._loads
         sent = self._sent
@@ -435,7 +451,10 @@ class WorkerClient(Closeable):
         reply_bytes: int,
         grace: float = 0.0,
     ) -> dict[str, Any]:
-        """Send a request and return the reply; the first `grace` seconds do not count."""
+        """Send a request and return the reply; an exception does not end the worker yet.
+
+        `limits` and `reply_bytes` are as in `ask`.  The first `grace` seconds do not count.
+        """
         self._check_silent()
         self._watch_all()
         reply = _Reply(reply_bytes)
@@ -465,7 +484,11 @@ class WorkerClient(Closeable):
         return reply.decoded()
 
     def _check_time(self) -> None:
-        """Raise CallTimeout or OutOfTime if the current request has exceeded a limit of time."""
+        """Raise CallTimeout if the request exceeds its limits, or OutOfTime after the deadline.
+
+        Before either, ask the process for its current line, which `stopped_at` keeps.  The deadline
+        does not apply while the process starts.
+        """
         stopwatch = self._stopwatch
         elapsed = stopwatch.elapsed()
         spent = self._spent_since(stopwatch.cpu_before)
@@ -485,7 +508,10 @@ class WorkerClient(Closeable):
                 raise
 
     def _transfer(self, events: int, pending: memoryview, reply: _Reply) -> memoryview:
-        """Send and receive as much as the channel allows now; return the bytes still to send."""
+        """Send and receive as much as the channel allows now; return the bytes still to send.
+
+        Raises a WorkerError if the worker has hung up.
+        """
         try:
             if events & select.POLLOUT:
                 pending = pending[self._channel.send(pending) :]
@@ -499,13 +525,13 @@ class WorkerClient(Closeable):
         return pending
 
     def _spent_since(self, before: int | None) -> float | None:
-        """Return the seconds of CPU time since a reading; None if there was none."""
+        """Return the CPU time, in seconds, since a reading in nanoseconds; None without one."""
         if before is None:
             return None
         return ((self.cpu_nanoseconds() or before) - before) / 1e9
 
     def _check_silent(self) -> None:
-        """Check that the worker has written nothing before a request."""
+        """Raise a WorkerError if the worker wrote before a request, or has hung up."""
         with contextlib.suppress(BlockingIOError):
             try:
                 early = self._channel.recv(1, socket.MSG_PEEK)
@@ -516,9 +542,9 @@ class WorkerClient(Closeable):
             raise self._death()
 
     def _ask_for_current_line(self) -> str:
-        """Return the end of a sentence with the current line of the program; '' if unknown.
+        """Return the current line of the program, as ", stopped in line 7: `i += 1`"; '' if unknown.
 
-        A signal makes the process print its frames.
+        A signal makes the process print its frames.  `stopped_at` keeps the line.
         """
         if self.program_file is not None:
             with contextlib.suppress(OSError):  # the process has ended
@@ -527,7 +553,10 @@ class WorkerClient(Closeable):
         return f", stopped in {self.stopped_at}" if self.stopped_at else ""
 
     def _read_current_line(self, filename: str, source: bytes) -> None:
-        """Read output until it contains the current line of a file."""
+        """Read output for up to LOCATION_SECONDS, until it shows the current line of a file.
+
+        `stopped_at` keeps the line; the other output is dropped.
+        """
         output = b""
         end = time.monotonic() + LOCATION_SECONDS
         while not self.stopped_at and len(output) < MAX_LOCATION_BYTES:
@@ -555,6 +584,8 @@ class WorkerClient(Closeable):
         """Check the resources of all workers of this thread, at most every WATCH_SECONDS.
 
         Workers without a request are checked as well: threads of a program may still run in them.
+        If this worker exceeds a limit, LimitExceeded is raised now; another one is ended, and its
+        next request raises.
         """
         if time.monotonic() < self._looked + WATCH_SECONDS:
             return
@@ -572,7 +603,10 @@ class WorkerClient(Closeable):
         self._looked = time.monotonic()
 
     def _watch(self) -> None:
-        """Raise LimitExceeded if the worker exceeds a limit that the kernel does not enforce."""
+        """Raise LimitExceeded if there are too many files, written bytes or bytes of memory.
+
+        The kernel does not enforce these limits.
+        """
         excess = self._scratch.exceeded_limit()
         if excess:
             raise LimitExceeded(excess)
@@ -587,7 +621,10 @@ class WorkerClient(Closeable):
             raise LimitExceeded(f"took more than {max_resident >> 20:,} MB of memory")
 
     def _drain(self) -> bool:
-        """Read the output that has arrived; False if the process has closed it."""
+        """Read the output that has arrived; return False if the process has closed it.
+
+        Raises LimitExceeded if the process has printed too much.
+        """
         with contextlib.suppress(BlockingIOError):
             while piece := os.read(self._output, 1 << 16):
                 self.output_bytes += len(piece)
@@ -600,7 +637,7 @@ class WorkerClient(Closeable):
         return True
 
     def _death(self) -> WorkerError:
-        """Return the error for a process that has closed its channel."""
+        """End a process that has closed its channel, and return the error to raise."""
         with contextlib.suppress(WorkerError):
             self._drain()
         self.process.end(EXIT_GRACE_SECONDS)
@@ -636,17 +673,21 @@ class WorkerClient(Closeable):
         return process_usage.resident_bytes(self.pid)
 
     def close(self) -> None:
-        """Kill the process with all that it started; does nothing in a fork of the judge."""
+        """Kill the process with all that it started, and remove its folder.
+
+        Does nothing in a fork of the judge.
+        """
         if os.getpid() == self._owner:
             _current_thread.workers.discard(self)
             self._stack.close()
 
 
 def line_in_stack_dump(output: bytes, filename: str, source: bytes) -> str:
-    """Return the current line of a program, read from faulthandler's output; '' if unknown.
+    """Return the current line of a program, as "`f`, line 7: `i += 1`"; '' if unknown.
 
-    The line's number and function come from the output.  The line's text comes from the judge's
-    copy of the source.  A program can forge or prevent the output, so no verdict depends on it.
+    The line's number and function come from faulthandler's output.  The line's text comes from the
+    judge's copy of the source.  A program can forge or prevent the output, so no verdict depends on
+    it.
     """
     frame = re.search(
         rb"Stack \(most recent call first\):\n(?:  .*\n)*?"
