@@ -83,11 +83,11 @@ class ProtocolViolation(WorkerError):
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """Time limits of a request, and the file or key that sets them."""
+    """Time limits of a request."""
 
     seconds: float = CALL_SECONDS  # of CPU time; by the clock if CPU time cannot be read
     wall: float | None = None  # by the clock; if None, idle time is limited instead
-    set_by: str = ""  # shown in messages
+    set_by: str = ""  # for messages, as "limits of the question"
 
     def scaled_for(self, usual: float) -> RequestLimits:
         """Return these limits of a call, scaled up for a request that may take longer.
@@ -542,7 +542,7 @@ class WorkerClient(Closeable):
             raise self._death()
 
     def _ask_for_current_line(self) -> str:
-        """Return the current line of the program, as ", stopped in line 7: `i += 1`"; '' if unknown.
+        """Return the program's current line, as ", stopped in line 7: `i += 1`"; '' if unknown.
 
         A signal makes the process print its frames.  `stopped_at` keeps the line.
         """

@@ -1,4 +1,4 @@
-"""The judge's side of messages: encode requests, each value once, and check replies.
+"""The judge's side of messages: encode the inputs and steps of requests, and check replies.
 
 `worker.protocol` defines the messages.  A submission may have written a reply, so anything
 that is not the expected message is a `ProtocolViolation`.
@@ -45,7 +45,7 @@ _ADDED_TEXTS = {
     "FileNotFoundError": ". A submission is given an empty folder to work in, and no files of "
     "yours",
 }
-# Greatest depth at which steps and inputs are in a request.
+# Values around steps and inputs in a request, at most; they count toward MAX_FRAME_DEPTH.
 _STEPS_DEPTH = 1
 _INPUT_DEPTH = 3
 
@@ -54,7 +54,7 @@ _INPUT_DEPTH = 3
 
 
 class EncodedInput(dict[str, Any]):
-    """The fields of an input, which are encoded once; they must not change."""
+    """The fields of an input, encoded at the first use and then reused; do not change them."""
 
     @cached_property
     def wire_value(self) -> EncodedValue:
@@ -63,7 +63,7 @@ class EncodedInput(dict[str, Any]):
 
 
 def encode_inputs(inputs: Inputs) -> Any:  # noqa: ANN401 `protocol.WireInputs`, or encoded values
-    """Return inputs for a request."""
+    """Return inputs as a request holds them, with each `EncodedInput` in its encoded form."""
     return {
         name: fields.wire_value
         if isinstance(fields, EncodedInput)
@@ -73,7 +73,7 @@ def encode_inputs(inputs: Inputs) -> Any:  # noqa: ANN401 `protocol.WireInputs`,
 
 
 def array_bytes(inputs: Inputs) -> int:
-    """Return the bytes of all arrays in the inputs."""
+    """Return the bytes of the inputs that are arrays or tensors; other inputs count as 0."""
     total = 0
     for fields in inputs.values():
         value = fields["value"]
@@ -94,7 +94,7 @@ def to_wire_steps(steps: Steps) -> protocol.WireSteps:
 
 @lru_cache(maxsize=256)
 def encode_steps(steps: tuple[Step, ...]) -> protocol.WireSteps:
-    """Return steps for a request, encoded once."""
+    """Return steps as a request holds them; the encoded form is cached."""
     return cast(protocol.WireSteps, EncodedValue(to_wire_steps(steps), _STEPS_DEPTH))
 
 
@@ -138,7 +138,10 @@ def _message_reader(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401 a message
 
 
 def parse_message(kind: type[M], data: object, operation: str) -> M:
-    """Return plain data as a message of a class; raises ProtocolViolation if it is not one."""
+    """Build a message of class `kind` from plain data; raise ProtocolViolation if it does not fit.
+
+    `operation`, as "run", names the request in the error.
+    """
     try:
         message: M = _message_reader(cast(Any, kind)).validate_python(data)
     except ValidationError as error:
@@ -151,11 +154,17 @@ def parse_message(kind: type[M], data: object, operation: str) -> M:
 
 
 def parse_reply(kind: type[M], reply: Mapping[str, object], operation: str, steps: Steps) -> M:
-    """Return the message of a class in a reply to an operation on steps.
+    """Return the message of class `kind` that a reply contains.
+
+    Args:
+        kind: The class.
+        reply: The reply to a request.
+        operation: The name of the request, for errors.
+        steps: The steps of the request; a ProgramError names the one that failed.
 
     Raises:
-        ProtocolViolation: the reply does not contain the message.
-        ProgramError: the reply says that the program failed.
+        ProtocolViolation: The reply contains no such message, or says that the worker is broken.
+        ProgramError: The reply says that the program failed.
     """
     if reply["ok"] is not True:
         fault = parse_message(protocol.WorkerFault, reply.get("fault"), operation)
@@ -164,10 +173,10 @@ def parse_reply(kind: type[M], reply: Mapping[str, object], operation: str, step
 
 
 def unrequested_field(reply: object, want: Collection[str], max_pairs: int = 0) -> str:
-    """Return the name of a field that has more than was requested; '' if no field has.
+    """Return the name of a field that is longer than allowed or has unrequested values, or ''.
 
-    The fields `changed`, `stale` and `shared` list pairs of names or steps.  Each may have at most
-    `max_pairs` of them.
+    Results and gradients must have names in `want`.  The fields `changed`, `stale` and `shared`
+    list pairs of names or steps, and may have at most `max_pairs` of them each.
     """
     runs: Sequence[object] = (reply,)
     if isinstance(reply, (protocol.Outcomes, protocol.Answers)):
@@ -199,7 +208,7 @@ def unrequested_field(reply: object, want: Collection[str], max_pairs: int = 0) 
 
 
 def exception_of_fault(fault: protocol.WorkerFault, steps: Steps) -> Exception:
-    """Return the exception for a fault."""
+    """Return a ProgramError if the program failed, a ProtocolViolation if the worker is broken."""
     step = None
     if fault.step is not None and 0 <= fault.step < len(steps):
         step = steps[fault.step]
@@ -227,7 +236,10 @@ def _one_line(text: str) -> str:
 
 
 def to_exception_record(raised: protocol.WireException) -> ExceptionRecord:
-    """Return a worker's exception as the record in a report."""
+    """Return an exception for a report, with shortened texts.
+
+    Its message also explains the walls if one of them may have caused it.
+    """
     message = raised.message[:MAX_MESSAGE]
     if raised.message:
         message += _ADDED_TEXTS.get(raised.type, "")

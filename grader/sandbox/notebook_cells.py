@@ -1,7 +1,8 @@
-"""The program of a notebook: its cells as one text, without lines that only IPython understands.
+"""A notebook as a program: its cells as one text, with lines for IPython turned into comments.
 
-The text begins with one of two mark lines, and each cell follows a line with its number.  Workers
-run the text cell by cell; messages name the cell and the line in the cell.
+The text begins with one of two mark lines, and each cell follows a line with its number, such as
+`# ---- cell 3 ----`.  Workers run the text cell by cell; messages name the cell and the line in
+the cell.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ _FIRST_LINES = re.compile(rb"^# ---- cell \d+ ----$", re.MULTILINE)
 
 
 def program_of_cells(cells: Sequence[str], *, skip: bool) -> str:
-    """Return the program of some cells of code.
+    """Join cells of code to a program.
 
-    With `skip`, a cell that raises does not keep the next ones from running.
+    With `skip`, the mark line says that a cell that raises does not stop the next ones.
     """
     texts = [SKIPPING_MARK if skip else STOPPING_MARK]
     for number, cell in enumerate(cells, start=1):
@@ -29,12 +30,12 @@ def program_of_cells(cells: Sequence[str], *, skip: bool) -> str:
 
 
 def is_skipping(program: bytes) -> bool:
-    """Return True if the program is a notebook's, and cells that raise are skipped."""
+    """Return True for the program of a notebook in which a cell that raises does not stop it."""
     return program.startswith(f"{SKIPPING_MARK}\n".encode())
 
 
 def cell_starts(program: bytes) -> tuple[int, ...]:
-    """Return the number of the line above each cell; empty if the program is not a notebook's."""
+    """Return the number of the line `# ---- cell N ----` above each cell; () without cells."""
     if not program.startswith((f"{STOPPING_MARK}\n".encode(), f"{SKIPPING_MARK}\n".encode())):
         return ()
     marks = _FIRST_LINES.finditer(program)
@@ -67,7 +68,10 @@ _IPYTHON = re.compile(
 
 
 def comment_out_ipython(text: str) -> str:
-    """Turn lines for IPython into comments, with a `pass` if they are indented."""
+    """Turn lines for IPython, such as `%time`, into comments, with a `pass` if indented.
+
+    Lines within triple quotes stay.
+    """
     return _IPYTHON.sub(_to_comment, text)
 
 
@@ -82,7 +86,7 @@ def _to_comment(match: re.Match[str]) -> str:
 
 
 def with_cell_numbers(raised: ExceptionRecord, program: bytes) -> ExceptionRecord:
-    """Return an exception whose frames name the cell and the line in the cell."""
+    """Replace each frame's line in the program by its cell and the line in the cell."""
     frames = []
     for frame in raised.frames:
         if not frame.cell:

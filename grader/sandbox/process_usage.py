@@ -38,7 +38,7 @@ def cpu_nanoseconds(pid: int) -> int | None:
 
 
 def queued_seconds(pid: int) -> float | None:
-    """Return how long the threads of a process have waited for a core."""
+    """Return the seconds that the living threads of a process have waited for a core, in sum."""
     with suppress(OSError, ValueError, IndexError):
         threads = Path(f"/proc/{pid}/task").iterdir()
         return sum(map(_queued_nanoseconds, threads)) / 1e9
@@ -46,7 +46,7 @@ def queued_seconds(pid: int) -> float | None:
 
 
 def own_queued_seconds() -> float | None:
-    """Return how long the calling thread has waited for a core."""
+    """Return the seconds that the calling thread has waited for a core."""
     with suppress(OSError, ValueError, IndexError):
         return _queued_nanoseconds(Path("/proc/thread-self")) / 1e9
     return None
@@ -57,7 +57,7 @@ def _queued_nanoseconds(thread: Path) -> int:
 
 
 def written_bytes(pid: int) -> int | None:
-    """Return the bytes that a process has written to files, deleted files included."""
+    """Return the bytes that a process has written: to its output and files, even deleted ones."""
     if not HAS_PROC:  # bytes and, on Linux, characters; macOS has no such counters
         return _by_psutil(pid, lambda process: max(process.io_counters()[3::2]))
     with suppress(OSError, ValueError, KeyError):
