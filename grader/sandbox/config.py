@@ -65,7 +65,7 @@ def shared_config(*, torch: bool, compiler: bool = False) -> SharedConfig:
 
 
 def worker_config(scratch: ScratchFolder, cpu_seconds: int) -> WorkerConfig:
-    """Return the configuration of one worker, and give it its scratch folder."""
+    """Return the configuration of one worker; as root, give its folder to its own user id."""
     why_root_stays = ""
     if sys.platform == "linux" and os.getuid() == 0:
         why_root_stays = _why_root_stays(scratch.root)
@@ -112,7 +112,7 @@ def _unreadable_part(path: str) -> Path | None:
 
 @functools.cache
 def _needed_files() -> tuple[str, ...]:
-    """Return files without which a worker cannot run."""
+    """Return one file of each thing that a worker must read: Python, `worker`, numpy, torch."""
     files = [os.__file__, str(WORKER / "serve.py")]
     for site in site_folders():
         for package in ("numpy", "torch"):
@@ -127,7 +127,7 @@ def worker_environment(folder: str) -> dict[str, str]:
 
     Each library may use one thread.  Without MALLOC_ARENA_MAX the C library would reserve 64 MB of
     addresses for each thread of a program, most of them unused, and many threads would reach the
-    limit.  Without `tcache_count` it would count small freed pieces as allocated, and
+    limit.  Without `tcache_count=0` it would count small freed pieces as allocated, and
     `measure.kept_memory` would have to trace them.
     """
     libraries = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM")
@@ -144,7 +144,7 @@ def worker_environment(folder: str) -> dict[str, str]:
 
 
 def _running_threads() -> int:
-    """Return the number of threads on this machine; this user has at most as many."""
+    """Return the number of threads of all users on this machine; 4096 if it is unknown."""
     try:
         running_and_all = Path("/proc/loadavg").read_text(encoding="ascii").split()[3]
         return int(running_and_all.split("/")[1])
@@ -154,7 +154,10 @@ def _running_threads() -> int:
 
 @functools.cache
 def landlock_grants(*, torch: bool, devices: tuple[str, ...] = _DEVICES) -> tuple[Grant, ...]:
-    """Return rights and paths for `landlock`, except for the scratch folder."""
+    """Return the paths that a worker may use, with its rights, except for its scratch folder.
+
+    `devices` are the device files that it may read and write.
+    """
     sites = site_folders()
     packages = [str(Path(site, name)) for site in sites for name in PACKAGES[torch]]
     readable = dict.fromkeys([str(WORKER), *_SYSTEM_FILES, *packages, *_library_paths()])

@@ -62,7 +62,7 @@ class ScratchFolder:
         return None
 
     def exceeded_limit(self) -> str | None:
-        """Return how the worker's folder exceeds its limits; None if it does not."""
+        """Return how the folder exceeds a limit, as "made more than 1,000 files", or None."""
         size = 0
         errors: list[OSError] = []
         for count, file_size in enumerate(file_sizes(self.folder, errors.append), start=1):
@@ -115,7 +115,7 @@ def remove(folder: Path) -> None:
 
 
 def clear_stale() -> None:
-    """Remove the folders of judges that were killed."""
+    """Remove the folders of judges that were killed, if a minute old: newer ones may be in use."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):  # it is in use, or belongs to another program
             status = folder.lstat()

@@ -36,7 +36,7 @@ _clear_stale = functools.cache(scratch_folder.clear_stale)
 
 
 class ProcessStarter:
-    """The judge's end of a connection to a process that starts others; threads may share it."""
+    """The judge's connection to a supervisor or a zygote; threads may share it."""
 
     def __init__(
         self, connection: socket.socket, seconds: float, last_words: Callable[[], str]
@@ -50,7 +50,7 @@ class ProcessStarter:
         self._answers: list[Any] = []  # in the order of the requests
 
     def ask(self, request: dict[str, Any], *descriptors: int) -> int:
-        """Send a request and return its number."""
+        """Send a request and return its number, with which `answer` waits for the answer."""
         forbid_use_after_fork(self._owner)
         with self._lock:
             with contextlib.suppress(OSError):  # `answer` will raise
@@ -87,7 +87,10 @@ class ProcessStarter:
 
 
 class ChildProcess:
-    """A process that a supervisor or a zygote starts."""
+    """A zygote or worker (`role`) that a supervisor or a zygote starts.
+
+    `channel` and `output` are descriptors that it gets: a socket, and where it prints.
+    """
 
     def __init__(self, starter: ProcessStarter, role: str, channel: int, output: int) -> None:
         self._starter = starter
@@ -98,7 +101,7 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        """Process id, once it has started; raises what `ProcessStarter.answer` raises."""
+        """Process id; waits for the start, and raises what `ProcessStarter.answer` raises."""
         return self._wait_for_pid(self._starter.seconds)
 
     def _wait_for_pid(self, seconds: float) -> int:
@@ -112,9 +115,9 @@ class ChildProcess:
     def end(self, grace: float = 0.0) -> None:
         """End the process with its group and all that it left behind, and wait until it is gone.
 
-        It may end by itself within `grace` seconds.  A process that has not started yet finds its
-        channel closed and ends before it runs anything.  If the starter has ended, this process has
-        ended as well.
+        It may end by itself within `grace` seconds.  If it has not started yet, nothing is done and
+        `ended` stays False: it will find its channel closed and end before it runs anything.  If
+        the starter has ended, this process has ended as well.
         """
         if self.ended:
             return
@@ -134,6 +137,8 @@ def start_supervisor(
     last_words: Callable[[], str] = lambda: "it could not be started",
 ) -> ProcessStarter:
     """Start a process that starts others, and ends them all when it or the judge ends.
+
+    The first call also removes the folders that killed judges left.
 
     Args:
         stack: The exit stack that will end the process.
@@ -226,7 +231,7 @@ class Zygote(Closeable):
 
 
 def zygote_if_safe(*, torch: bool) -> Zygote | None:
-    """Return a zygote on Linux, where a process with such libraries may be forked, else None.
+    """Start a zygote on Linux; return None elsewhere, where it is unsafe to fork with libraries.
 
     Importing torch does not touch a CUDA device, so forks may use it; see docs/performance.md.
     """

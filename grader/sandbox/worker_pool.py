@@ -19,7 +19,7 @@ class WorkerPool(Closeable):
     """
 
     def __init__(self, *, torch: bool) -> None:
-        """Start a worker for a submission and one for the reference, which import libraries."""
+        """Start a worker for a submission and one for the bank early: imports take time."""
         self.torch = torch
         with contextlib.ExitStack() as stack:
             self._zygote = spawn.zygote_if_safe(torch=torch)
@@ -32,7 +32,11 @@ class WorkerPool(Closeable):
             self._stack = stack.pop_all()
 
     def take_worker(self, cpu_seconds: int = CPU_SECONDS) -> WorkerClient:
-        """Return a worker that has run nothing; `BANK_CPU_SECONDS` for programs of the bank."""
+        """Return a worker that has run nothing: one that was started early, or a new one.
+
+        `cpu_seconds` limits its CPU time: CPU_SECONDS for a submission, BANK_CPU_SECONDS for
+        programs of the bank.
+        """
         worker = self._early.pop(cpu_seconds, None)
         return self._start(cpu_seconds) if worker is None else worker
 
