@@ -55,20 +55,20 @@ R = TypeVar("R")
 
 @dataclass(slots=True)
 class RemoteProgram:
-    """Sources that are executed in a worker under a name."""
+    """A program in a worker, such as a submission or the reference, whose functions steps call."""
 
     worker: WorkerClient
-    name: str
-    sources: Sequence[bytes]
+    name: str  # in requests; a worker holds one program per name
+    sources: Sequence[bytes]  # executed in order in one module, see `worker.steps`
     support: Support = field(default_factory=Support)
-    filename: str = "submission.py"
-    call_seconds: float = field(default_factory=lambda: CALL_SECONDS)
-    limits: RequestLimits | None = None  # of all requests until it is changed
+    filename: str = "submission.py"  # in tracebacks
+    call_seconds: float = field(default_factory=lambda: CALL_SECONDS)  # CPU time of a call
+    limits: RequestLimits | None = None  # replaces the default limits of all requests if set
     slowest_call: Callable[[], float] | None = None  # of the reference, in CPU seconds
     untrusted: bool = False  # True for a submission: its current line is shown on a timeout
     keeps_partial_load: bool = False  # True to grade the definitions before an exception
-    is_asked_alone: bool = False  # True if requests for several runs are not allowed
-    # Returns the reference, which carries out steps of the judge; None: this worker does.
+    is_asked_alone: bool = False  # True if callers must not use `run_several`
+    # Returns the reference, whose worker runs steps with owner `judge`; None: this worker does.
     judge_program: Callable[[], RemoteProgram] | None = None
     before: bytes = b""  # an earlier version; `Loaded.same` tells if the code is the same
     code: NameSequence = ()  # names that the earlier version defines
@@ -78,8 +78,9 @@ class RemoteProgram:
     def load(self, functions: NameSequence, driven: NameSequence = ()) -> Loaded:
         """Execute the sources, and report which functions they and the driver define.
 
-        Like every request, it raises ProgramError if the program fails (here also for a syntax
-        error), and WorkerError if the process did not survive.
+        The report names the `functions` that the program lacks and the `driven` that the driver
+        lacks.  Like every request, it raises ProgramError if the program fails (here also for a
+        syntax error), and WorkerError if the process did not survive.
         """
         if self.untrusted:
             self.worker.program_file = self.filename, self.sources[-1]
@@ -107,7 +108,10 @@ class RemoteProgram:
         return self.loaded
 
     def reload_in_new_process(self) -> None:
-        """Load the program again in a new process, because its process has ended."""
+        """Load the program again in a new process, because its process has ended.
+
+        If the program or the process fails now, later requests raise WorkerError, not this one.
+        """
         self.worker.restart()
         try:
             self._ask(self.load_request, Loaded)
@@ -183,10 +187,11 @@ class RemoteProgram:
     def split_steps(
         self, steps: Steps, want: NameSequence
     ) -> tuple[tuple[Step, ...], tuple[Step, ...], tuple[str, ...]]:
-        """Split steps into those for this worker and those for the judge's program.
+        """Split steps into those for this worker and those for `judge_program`.
 
-        Also returns the results to request from this worker: the wanted ones and the ones that the
-        judge's steps read.
+        The latter have the owner `judge`.  Without `judge_program`, all steps are for this worker.
+        The third value lists the results to request from this worker: the wanted ones and the ones
+        that the judge's steps read.
         """
         judge_steps = tuple(step for step in steps if step.owner == "judge")
         if self.judge_program is None or not judge_steps:
@@ -200,7 +205,11 @@ class RemoteProgram:
     def run_judge_steps(
         self, steps: Sequence[Step], inputs: Inputs, outcome: Outcome, want: NameSequence
     ) -> Outcome:
-        """Carry out steps of the judge on plain results, in a process without the program.
+        """Carry out steps with owner `judge` in the reference's process, on results as plain data.
+
+        Returns:
+            The outcome with the values in `want`: results of the program and of these steps.
+            Without such steps, or without `judge_program`, the outcome stays as it is.
 
         Raises:
             ProgramError: The steps cannot read the results.
@@ -240,7 +249,10 @@ class RemoteProgram:
         cotangent: Array | None,
         kinks: bool,
     ) -> Mapping[str, Mapping[str, Array]]:
-        """Differentiate a result numerically; see `worker.measure.differences`."""
+        """Differentiate the result `of` with respect to the inputs `wrt`, numerically.
+
+        The other arguments and the reply are as in `worker.measure.differences`.
+        """
         request = protocol.Differentiate(
             self.name,
             encode_steps(tuple(steps)),
@@ -262,7 +274,10 @@ class RemoteProgram:
         without: NameSequence = (),
         of: str = "",
     ) -> Measured:
-        """Measure an autograd graph or memory; see `worker.measure`."""
+        """Measure a quantity of a run, such as "flops" or "state", without steps of the judge.
+
+        `quantity`, `without` and `of` are as in `protocol.Measure`.
+        """
         steps = tuple(step for step in steps if step.owner != "judge")
         request = protocol.Measure(
             self.name,
@@ -287,10 +302,11 @@ class RemoteProgram:
         seconds: float | None = None,
         room: int = 0,
     ) -> R:
-        """Send a request about steps on inputs and return the reply.
+        """Send a request about steps on inputs, and return the reply, a message of class `kind`.
 
-        `seconds` limits the CPU time; None stands for the limit of a call.  The reply may hold
-        REPLY_SIZE_FACTOR times the bytes of the inputs and `room`, and SPARE_REPLY_BYTES.
+        `seconds` limits the CPU time; None stands for the limit of a call.  The arrays of the reply
+        may take SPARE_REPLY_BYTES and REPLY_SIZE_FACTOR times the bytes of the inputs and `room`.
+        The time of a call with default limits counts for the worker's `slowest_cpu_seconds`.
         """
         operation = type(request).__name__.lower()
         reply = self.worker.ask(
@@ -316,7 +332,11 @@ class RemoteProgram:
             return message
 
     def _request_limits(self, seconds: float | None = None) -> RequestLimits:
-        """Return the limits of a request; `seconds` is None for a call."""
+        """Return the limits of a request with `seconds` of CPU time; None stands for a call.
+
+        A call has `call_seconds`, or less if the reference is fast.  `limits` replaces this, and is
+        scaled up for requests that are longer than a call.
+        """
         usual = self.call_seconds if seconds is None else seconds
         if self.limits is not None:
             return self.limits.scaled_for(usual)
@@ -389,7 +409,10 @@ class TesterProgram(RemoteProgram):
         return parse_reply(protocol.Outcomes, reply, "run", steps).runs[0]
 
     def _call_submission(self, call: PeerMessage, reference: WorkerClient) -> PeerMessage:
-        """Have the submission called, and return its result."""
+        """Pass a call of the driver to the submission, and return the submission's result.
+
+        Meanwhile the submission's calls of the tested code are passed back to the driver's process.
+        """
         message = {"op": "call", **message_fields(protocol.Call(self.name, call))}
         limits: RequestLimits | None = self._request_limits()
         for calls in range(MAX_TESTED_CALLS):
@@ -410,7 +433,7 @@ class TesterProgram(RemoteProgram):
         raise LimitExceeded(f"called what it tests more than {MAX_TESTED_CALLS:,} times")
 
     def _end_run(self, reference: WorkerClient) -> None:
-        """End the run of a driver whose call of the submission failed."""
+        """Tell the driver that its call of the submission failed; if it goes on, end its worker."""
         with contextlib.suppress(WorkerError, OutOfTime):
             reply = reference.ask({"said": PeerMessage("over")}, reply_bytes=MAX_TESTED_REPLY_BYTES)
             if "said" not in reply:
@@ -419,7 +442,7 @@ class TesterProgram(RemoteProgram):
 
 
 def _result_of_test(message: PeerMessage) -> PeerMessage:
-    """Return the result of a submission for the driver, without anything else."""
+    """Return a message to the driver that has only the value of the submission's result."""
     if message.about != "gives" or len(message.given) != 1:
         raise ProtocolViolation("broke the protocol: not a reply to call (given)")
     return PeerMessage("gives", given=(PassedValue(message.given[0].value),))
@@ -439,7 +462,10 @@ def _call_tested_code(reply: Mapping[str, Any], reference: WorkerClient) -> Peer
 
 
 def _end_worker(worker: WorkerClient, reason: BaseException | None = None) -> None:
-    """End a worker that did not return from a call."""
+    """End a worker that has not returned from a call; its later requests raise WorkerError.
+
+    They raise `reason` if it is a WorkerError and the worker has no earlier failure.
+    """
     failure = reason if isinstance(reason, WorkerError) else WorkerDied("was left in a call")
     worker.failure = worker.failure or failure
     worker.close()

@@ -1,6 +1,7 @@
-"""Calls between two programs in separate processes.
+"""Calls between a test that a candidate wrote and the functions that it tests.
 
-A test runs in one worker and the tested functions in another.  The judge passes messages on.
+The test runs in one worker, the driver and the tested functions in another.  The judge passes
+messages on.  The driver calls the test, and the test calls functions that the driver passed to it.
 Functions are sent as numbers, everything else as plain data.  A caller sees the same as in one
 process: an array that a call changes is changed in the caller too, and a result in the memory of an
 earlier result comes back in the array of that result.
@@ -28,6 +29,8 @@ Exchange = Callable[[PeerMessage], PeerMessage]  # sends a message and waits for
 # Imports numpy.random in the zygote, once for all workers.
 _BitGenerator = np.random.PCG64
 _WIDE_DTYPES = ("longdouble", "clongdouble")  # sent as bytes, because the wire has no such dtypes
+# Exceptions that the caller sees as the same class; others become the nearest base class here, or
+# RuntimeError.
 _EXCEPTIONS = (
     "ArithmeticError", "AttributeError", "FloatingPointError", "IndexError", "KeyError",
     "MemoryError", "OverflowError", "TypeError", "ValueError", "ZeroDivisionError",
@@ -35,16 +38,19 @@ _EXCEPTIONS = (
 
 
 class PeerFailed(BaseException):
-    """The other program has failed, which ends the call that waits for it."""
+    """The submission failed in the other process, so the driver's call of it has no result."""
 
 
 def pack_arguments(
     args: Sequence[Any], kwargs: Mapping[str, Any], functions: list[Any] | None = None
 ) -> tuple[PassedValue, ...]:
-    """Return arguments as they are sent; functions are appended to the list, if there is one.
+    """Return arguments in the form in which they are sent.
+
+    With `functions`, callables and random generators can be sent too: a callable is appended to
+    that list, and its index is sent.
 
     Raises:
-        TypeError, ValueError: the arguments cannot be sent.
+        TypeError, ValueError: The arguments cannot be sent, or take more than MAX_CALL_BYTES.
     """
     packed = [_pack(value, functions) for value in args]
     for keyword, value in kwargs.items():
@@ -85,7 +91,7 @@ def _arrays(value: object) -> list[Array]:
 
 
 def unpack_value(passed: PassedValue) -> Any:  # noqa: ANN401 any value
-    """Return a value that was sent; nothing else refers to it."""
+    """Rebuild a value that was sent, except functions; nothing else refers to it."""
     value = passed.value
     if passed.generator:
         bit_generator = _BitGenerator()
@@ -113,7 +119,7 @@ def _split_arguments(
 
 
 class CandidateTestRunner:
-    """Calls a test of the candidate with functions of another process."""
+    """Calls a candidate's test, which gets stand-ins for functions of the driver's process."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
@@ -121,7 +127,11 @@ class CandidateTestRunner:
         self._results: dict[int, Callable[[], Array | None]] = {}
 
     def call_function(self, program: LoadedProgram, message: PeerMessage) -> PeerMessage:
-        """Call a function of the program and return its result."""
+        """Call the function that the message names and return its result.
+
+        Raises:
+            StepFailed: It is missing, raised, or returned a value that cannot be sent.
+        """
         self._turn += 1
         self._results.clear()
         try:
@@ -144,7 +154,7 @@ class CandidateTestRunner:
             self._turn += 1
 
     def _call(self, turn: int, number: int, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 any values
-        """Call a function of the other process."""
+        """Call a function of the driver's process, and change arrays here as it changed them."""
         if turn != self._turn:
             raise RuntimeError("this call of the test is over")
         answer = self._exchange(
@@ -170,7 +180,7 @@ class CandidateTestRunner:
 
 
 class SubmissionProxy:
-    """Stands in for a module; a driver calls functions of another process through it."""
+    """Stands in for the submission's module in the driver's process; calls go to the submission."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
@@ -183,7 +193,7 @@ class SubmissionProxy:
         return functools.partial(self._ask, name)
 
     def _ask(self, name: str, /, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 any values
-        """Call a function of the other process, and answer its calls meanwhile."""
+        """Call a function of the submission; meanwhile answer its calls of passed functions."""
         functions: list[Any] = []
         self._results.clear()
         message = self._exchange(
@@ -200,7 +210,7 @@ class SubmissionProxy:
         return unpack_value(message.given[0])
 
     def _answer_call(self, message: PeerMessage, functions: Sequence[Any]) -> PeerMessage:
-        """Call a function that was passed, and return its result or exception."""
+        """Call a passed function; return its result or exception, and the arrays it changed."""
         arguments = [unpack_value(passed) for passed in message.given]
         snapshots = [values.snapshot(argument) for argument in arguments]
         args, kwargs = _split_arguments(message.given, arguments)
@@ -219,7 +229,7 @@ class SubmissionProxy:
         return answer._replace(changed=tuple(changed))
 
     def _memory_number(self, result: Any) -> int:  # noqa: ANN401 any value
-        """Return the same number for results in the same memory."""
+        """Return a number that results in the same memory share; -1 if it is no array."""
         if type(result) is not np.ndarray or not result.size:
             return -1
         key = (result.ctypes.data, result.shape, result.strides, result.dtype.str)
