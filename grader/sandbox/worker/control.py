@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 _LENGTH = struct.Struct("<I")
 _MAX_DESCRIPTORS = 2  # in one message
-# Packages that numpy and torch 2 import, at once or later, and libraries of torch's CUDA builds.
+# Without and with torch: packages that numpy and torch 2 import, at once or later, and libraries
+# of torch's CUDA builds.
 PACKAGES = {
     False: ("numpy", "numpy.libs"),
     True: (
@@ -96,7 +97,7 @@ class SharedConfig(NamedTuple):
 class WorkerConfig(NamedTuple):
     """Configuration of one worker."""
 
-    cpu_seconds: int
+    cpu_seconds: int  # limit on CPU time
     user: int | None  # user id that the worker takes; None to keep the judge's
     why_root_stays: str  # why it keeps the judge's user id although it should take another one
     threads: int  # limit on threads of all processes of its user

@@ -2,7 +2,7 @@
 
 A request is `{"op": NAME, ...}` with the fields of the class of that name, in lower case.  A reply
 is `{"ok": true, "reply": {...}}` with the fields of the class that the docstring of the request
-names, or `{"ok": false, "fault": {...}}` with the fields of `WorkerFault`.
+names after "Reply:", or `{"ok": false, "fault": {...}}` with the fields of `WorkerFault`.
 
 While a test that a candidate wrote runs, the worker may first send `{"ok": true, "said": {...}}`
 with a `PeerMessage`.  The judge answers it with `{"said": {...}}`.
@@ -43,7 +43,7 @@ class WireArgument(NamedTuple):
 
 
 class WireStep(NamedTuple):
-    """One assignment of a call."""
+    """One step of a run: `targets = function(arguments)`."""
 
     targets: NameTuple
     unpack: bool  # True if each target gets one entry of the result
@@ -69,7 +69,7 @@ WireInputs = dict[str, WireInput]
 
 
 class ReportIsolation(NamedTuple):
-    """Report which acts were refused when this process tried them: `IsolationReport`."""
+    """Report which acts were refused when this process tried them.  Reply: `IsolationReport`."""
 
 
 class File(NamedTuple):
@@ -80,7 +80,7 @@ class File(NamedTuple):
 
 
 class Load(NamedTuple):
-    """Execute a program and report which of the functions are missing: `Loaded`."""
+    """Execute a program, and report which of the functions are missing.  Reply: `Loaded`."""
 
     program: str
     sources: tuple[Array, ...]  # each an array of bytes
@@ -99,7 +99,10 @@ class Load(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Run steps on sets of inputs in lockstep, and compare their memory: `Outcomes`."""
+    """Run each step on every set of inputs before the next step.  Reply: `Outcomes`.
+
+    The reply also tells which results share memory between the runs.
+    """
 
     program: str
     steps: WireSteps
@@ -109,7 +112,7 @@ class Run(NamedTuple):
 
 
 class Several(NamedTuple):
-    """Run steps on sets of inputs one after another: `Answers`."""
+    """Run all steps on one set of inputs after another.  Reply: `Answers`."""
 
     programs: NameTuple  # all of them run the steps; if that takes long, the last runs are missing
     steps: WireSteps
@@ -118,7 +121,7 @@ class Several(NamedTuple):
 
 
 class Timed(NamedTuple):
-    """Run steps on inputs and measure only the CPU time: `Outcome`."""
+    """Run steps on inputs; do not check if they change inputs.  Reply: `Outcome` with `spent`."""
 
     program: str
     steps: WireSteps
@@ -127,26 +130,31 @@ class Timed(NamedTuple):
 
 
 class Differentiate(NamedTuple):
-    """Compute numerical gradients of a result, see `measure.differences`: `Gradients`."""
+    """Compute numerical gradients, see `measure.differences`.  Reply: `Gradients`."""
 
     program: str
     steps: WireSteps
     inputs: WireInputs
-    want: NameTuple  # inputs
-    of: str  # result
-    cotangent: Array | None = None
+    want: NameTuple  # inputs with respect to which the result is differentiated
+    of: str  # the result
+    cotangent: Array | None = None  # weights of its entries; None for a scalar
     kinks: bool = False  # True if the function has kinks
 
 
 class Measure(NamedTuple):
-    """Measure a quantity of a run, see `measure.autograd`, `measure.kept_memory`: `Measured`."""
+    """Measure a quantity of a run.  Reply: `Measured`.
+
+    The quantity is `state` (`measure.kept_memory`), or with torch one of those of
+    `measure.autograd.measure_graph`.  Without torch, any other one stands for the memory that the
+    last step allocates (`measure_allocation`).
+    """
 
     program: str
     steps: WireSteps
     inputs: WireInputs
     quantity: str
-    of: str = ""
-    without: NameTuple = ()  # inputs to leave out
+    of: str = ""  # the measured result, for `state` and `graph`
+    without: NameTuple = ()  # inputs whose memory does not count, for `saved`
 
 
 class PassedValue(NamedTuple):
@@ -177,7 +185,7 @@ class PeerMessage(NamedTuple):
 
 
 class Call(NamedTuple):
-    """Call a function of a program that is a test, see `peer_calls`: `PeerMessage`."""
+    """Call a function of a candidate's test, see `peer_calls`.  Reply: `PeerMessage`."""
 
     program: str
     said: PeerMessage
@@ -207,7 +215,7 @@ class WireException(NamedTuple):
 
 
 class WorkerFault(NamedTuple):
-    """The reason why a reply is missing: `fault`, `raised` or `broken`, and the failed step."""
+    """Why a request failed: one of `fault`, `raised` and `broken`, and the failed step, if any."""
 
     step: BoundedInt | None = None
     fault: str = ""  # sentence that says why a result cannot be used
@@ -262,7 +270,7 @@ class Gradients(NamedTuple):
 
 
 class MatmulCount(NamedTuple):
-    """Matrix products of the same shape."""
+    """How often (`times`) matrices of one shape were multiplied."""
 
     batch: BoundedInt
     rows: BoundedInt
@@ -274,9 +282,9 @@ class MatmulCount(NamedTuple):
 class Measured(NamedTuple):
     """A measured quantity and its parts."""
 
-    value: BoundedInt | str  # a text is the origin of a graph
-    details: tuple[tuple[str, BoundedInt], ...] = ()
-    elements: BoundedInt = 0
+    value: BoundedInt | str  # bytes or FLOPs; a text is the origin of a graph
+    details: tuple[tuple[str, BoundedInt], ...] = ()  # largest allocations: shape and dtype, bytes
+    elements: BoundedInt = 0  # of results of operations whose FLOPs are not counted
     kept: NameTuple = ()  # names of tensors that are saved or alive: see `measure.kept_memory`
     course: tuple[BoundedInt, ...] = ()  # bytes alive over time, for a peak
     products: tuple[MatmulCount, ...] = ()  # products whose FLOPs were counted; may be unknown

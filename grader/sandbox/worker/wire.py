@@ -71,7 +71,10 @@ def without_tensors(value: Any) -> Any:  # noqa: ANN401 any snapshot
 
 
 class EncodedValue:
-    """A value in the form of the structure, which can be part of several frames."""
+    """A value, encoded once to be part of several frames: its JSON and the arrays of its payload.
+
+    `depth` is the number of values around it in a frame, at most.
+    """
 
     def __init__(self, value: object, depth: int = 0) -> None:
         self.count = 0  # values in the tree
@@ -132,7 +135,7 @@ class EncodedValue:
 
 
 def message_fields(message: Any) -> dict[str, object]:  # noqa: ANN401 a named tuple
-    """Return the fields of a message by name, unless they have their default value."""
+    """Return the fields of a message by name, without those that have their default value."""
     fields = {}
     defaults = message._field_defaults
     for name, value in zip(message._fields, message, strict=True):
