@@ -1,4 +1,4 @@
-"""Try which acts the kernel refuses this process, before any program runs.
+"""Try forbidden acts in this process before any program runs: does the kernel refuse them?
 
 An act that is not refused does no harm: it requests only enough to show that harm is possible.
 """
@@ -19,7 +19,7 @@ from . import kernel
 
 REFUSED, DONE, ABSENT = "refused", "done", "absent"
 
-ACTS = {  # descriptions
+ACTS = {  # descriptions by name; "you" are the user of drill
     "read": "read a file of yours",
     "write": "write to a file of yours",
     "create": "create a file outside its scratch folder",
@@ -80,6 +80,7 @@ def try_forbidden_acts(*, judge: int, judge_file: str, forbidden: Sequence[str])
 
 
 def _outcome(act: Callable[[], object]) -> str:
+    """Try an act; an error that is no refusal, such as a missing file, means that it was done."""
     try:
         act()
     except OSError as error:
@@ -104,7 +105,7 @@ def _create(path: str) -> None:
 
 
 def _read_any(paths: Sequence[str]) -> None:
-    """Open one of the files; raise OSError if none can be opened.  The first one exists."""
+    """Open a file, the first that can be opened; raise PermissionError or the like if none can."""
     refused: OSError = PermissionError(errno.EPERM, "out of sight")
     for path in paths:
         try:

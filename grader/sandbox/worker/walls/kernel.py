@@ -1,7 +1,7 @@
-"""System calls through ctypes, and the two walls that consist only of such calls.
+"""System calls through ctypes, and two walls: limits on resources, and loss of privileges.
 
-The two walls are limits, and a user without privileges: the limit on threads does not apply to
-root, who also owns the files of the judge.  Functions raise OSError if the kernel refuses a call.
+A worker of root changes to another user, because root owns the files of the judge, and the limit on
+threads does not apply to root.  `call`, `syscall` and `prctl` raise OSError if the kernel refuses.
 """
 
 from __future__ import annotations
@@ -34,7 +34,12 @@ _CAPABILITY_HEADER = struct.pack("<Ii", 0x20080522, 0)  # version 3, this proces
 
 
 def call(function: str, *arguments: object) -> int:
-    """Call a function of the C library with integers as C longs; AttributeError if it lacks it."""
+    """Call a function of the C library, with integers as C longs; return its result.
+
+    Raises:
+        OSError: The result is negative.
+        AttributeError: The library has no such function.
+    """
     passed = (ctypes.c_long(a) if isinstance(a, int) else a for a in arguments)
     result = int(getattr(_libc, function)(*passed))
     if result < 0:
@@ -66,11 +71,11 @@ def set_limits(*, memory: int, cpu_seconds: int, threads: int) -> None:
     """Limit this process permanently.
 
     Args:
-        memory: bytes of address space; 0 for no limit.
-        cpu_seconds: CPU time.
-        threads: of all processes of its user.
+        memory: Bytes of address space; 0 for no limit.
+        cpu_seconds: Seconds of CPU time.
+        threads: Threads of all processes of its user together.
 
-    Limits that this system lacks are left out.
+    Limits that this system lacks or refuses are left out, see `is_limited`.
     """
     bounds = {
         # With 0, Linux still pipes a core dump to a program of the machine: core(5).
@@ -98,9 +103,9 @@ def is_limited() -> bool:
 
 
 def drop_privileges(user: int | None, readable: Sequence[str]) -> str | None:
-    """Change to a user, if there is one, and give up capabilities; return the reason on failure.
+    """Change to a user id, unless it is None, and give up capabilities; return why it failed.
 
-    If that user cannot read the files of Python (an interpreter in `/root`, for example), the
+    If that user cannot read a file in `readable` (of an interpreter in `/root`, for example), the
     capability to read all files is kept.  Landlock still limits which files can be read.
 
     Raises:

@@ -44,7 +44,8 @@ def version() -> int:
 def apply(grants: Sequence[Grant]) -> str | None:
     """Confine this thread and all that it starts; return the reason on failure.
 
-    Paths that do not exist are left out.
+    `grants` are the rights and paths that stay allowed.  Paths that do not exist or may not be
+    opened are left out.
     """
     kernel_version = version()
     if not kernel_version:

@@ -1,9 +1,10 @@
-"""The seccomp filter: the system calls, or arguments of calls, that a worker is refused.
+"""The seccomp filter, which refuses system calls to a worker.
 
-The filter lists refused calls instead of allowed ones, because numpy, torch and the standard
-library make calls that differ between versions.  Calls newer than the list are refused as well.
-The list has calls that act outside of this process or get around its limits.  Landlock covers
-files, except for their modes, owners, times and attributes, which are refused here.
+`syscalls` lists the calls: those that act outside of this process or get around its limits.
+`_argument_tests` has those of them that are refused only with some arguments.  Refused calls are
+listed instead of allowed ones, because numpy, torch and the standard library make calls that differ
+between versions.  Calls newer than the list are refused as well.  Landlock covers files, except for
+their modes, owners, times and attributes, which are refused here.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _READ_BY_OTHERS = (
     "getpgid", "getsid", "sched_getattr", "sched_getparam", "sched_getscheduler",
     "sched_rr_get_interval",
 )  # fmt: skip
-_OTHER_ERRORS = {  # with these, callers use another call
+_OTHER_ERRORS = {  # instead of EPERM: with these, callers try another call
     **dict.fromkeys(
         ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "openat2", "preadv2"),
         errno.ENOSYS,
@@ -93,7 +94,10 @@ def apply(*, devices: bool) -> str | None:
 
 
 def build(pid: int, machine: str, *, devices: bool = False) -> bytes:
-    """Return the filter as BPF instructions, for a process that may signal only itself."""
+    """Return the filter as BPF instructions, for the process `pid`, which may signal only itself.
+
+    `devices` allows the calls that CUDA's driver needs.
+    """
     placeholder = struct.pack("<I", _PID_PLACEHOLDER)
     return _compile(machine, devices).replace(placeholder, struct.pack("<I", pid))
 
@@ -121,7 +125,7 @@ def _compile(machine: str, devices: bool) -> bytes:
 
 
 def _argument_tests(*, devices: bool) -> dict[str, list[bytes]]:
-    """Return the tests for calls that are refused only with some arguments."""
+    """Return, by call, the instructions that refuse it with some arguments; [] allows the call."""
     # Files without a name are not in a folder, so the judge could not measure them.
     unnamed = _when(_ANY_BIT, _O_TMPFILE, [_refuse(errno.EOPNOTSUPP)])
     anonymous = _when(_ANY_BIT, _MAP_ANONYMOUS, [_op(_RETURN, _ALLOW)])

@@ -1,4 +1,4 @@
-"""Numbers of the system calls that a worker is refused, for each machine.
+"""Numbers of the system calls that a worker is refused, some only with some arguments.
 
 Sources: `asm/unistd_64.h` (x86_64) and `asm-generic/unistd.h` (aarch64, which lacks the older
 calls) of the Linux headers.
