@@ -1,7 +1,8 @@
 """Entry point of every process that the judge starts.
 
-It is run as `python -I -S -B boot.py ROLE DESCRIPTOR PARENT`; see `roles`.  Installed packages are
-imported after the walls are up, or in a zygote, which runs no programs.
+It is run as `python -I -S -B boot.py ROLE DESCRIPTOR PARENT`; see `roles`.  DESCRIPTOR is that of
+the channel to the judge, PARENT a process id.  Installed packages are imported after the walls are
+up, or in a zygote, which runs no programs.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ FAILED = 70  # exit status of a process whose role ended with an exception
 
 
 def main() -> None:
-    """Take the role that the arguments name."""
+    """Run the role in the arguments, `supervisor` or `worker`."""
     # With -S Python does not define exit and quit.  Its own ones also close standard input.
     vars(builtins).update(exit=sys.exit, quit=sys.exit)
     role, descriptor, parent = sys.argv[1:]

@@ -48,7 +48,10 @@ def was_requested() -> bool:
 
 
 def import_compiler() -> None:
-    """Import the compiler; if that fails, a program that needs it gets the same error."""
+    """Import the compiler, and no longer refuse it.
+
+    If the import fails, nothing is raised here; a program that needs it gets the same error.
+    """
     with suppress(ValueError):
         sys.meta_path.remove(_refusal)  # type: ignore[arg-type, unused-ignore]
     gc.disable()

@@ -1,6 +1,8 @@
 """Build inputs with the memory layout of the question: order, strides, read-only, tensors.
 
-The wire sends contiguous values.  A layout changes only their places in memory.
+The wire sends contiguous values.  A layout changes only their places in memory: `contiguous`,
+`readonly`, `fortran`, `reversed` (negative strides), `strided` (gaps between the entries of the
+last axis), or `broadcast` (the rows of the first axis, which must be equal, share memory).
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from .wire import Array, Tensor, bfloat16_bits
 
 
 def build_input(wire_input: WireInput) -> Any:  # noqa: ANN401 any value that the wire can send
-    """Build an input that nothing else refers to."""
+    """Build an array or tensor in new memory, with its layout; return any other value as it is."""
     value = wire_input.value
     layout = wire_input.layout
     if isinstance(value, np.ndarray):

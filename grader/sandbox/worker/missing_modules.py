@@ -81,7 +81,11 @@ _finder = _Finder()
 
 
 def stands_in_for(error: BaseException) -> bool:
-    """Return True if the error is about a missing name or module that now has a stand-in."""
+    """Provide a stand-in if the error is about a missing module, `display` or input.
+
+    Returns:
+        True if there is a new one, so the program may run again.
+    """
     is_display = isinstance(error, NameError) and error.name in {"display", "get_ipython"}
     if (is_display or isinstance(error, EOFError)) and not hasattr(builtins, "display"):
         stand_in = MissingModule("IPython")
@@ -97,14 +101,17 @@ def stands_in_for(error: BaseException) -> bool:
 
 
 def missing_import_error(value: object) -> BaseException | None:
-    """Return the error that a stand-in replaced; None for any other value."""
+    """Return the import error of the module that a stand-in replaced; None for other values."""
     if not isinstance(value, MissingModule):
         return None
     return _finder.missed.get(_root(value.__name__))
 
 
 def forbid_stand_ins(text: bytes) -> None:
-    """Forbid stand-ins from now on, except for modules that display and occur in this text."""
+    """Forbid stand-ins from now on, except for display modules whose name occurs in the text.
+
+    The built-in `input` works again.
+    """
     vars(builtins).update(input=_input)
     _finder.is_loaded = True
     _finder.missed = {name: ImportError() for name in DISPLAY_MODULES if name.encode() in text}

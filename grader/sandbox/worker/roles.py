@@ -70,7 +70,11 @@ def zygote(channel: int, parent: int) -> NoReturn:
 
 
 def worker(channel: int, parent: int, shared: SharedConfig | None = None) -> NoReturn:
-    """Raise walls, test them, and run programs; a fork of a zygote already has its libraries."""
+    """Raise walls, test them, and run programs.
+
+    A fork of a zygote gets `shared` from it, and already has its libraries.  Any other worker reads
+    both configurations from the channel, and imports the libraries behind the walls.
+    """
     from .walls import canary
 
     connection = socket.socket(fileno=channel)
@@ -138,23 +142,27 @@ def confine(own: WorkerConfig, shared: SharedConfig, parent: int) -> list[str]:
 
 
 def die_with_parent(parent: int) -> None:
-    """Make Linux kill this process when its parent ends."""
+    """Make Linux kill this process when its parent ends; exit now if it has ended already."""
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(0)
 
 
 def has_one_thread() -> bool:
-    """Return True if there is one thread; a filter does not apply to threads that already run."""
+    """Return True if this process has one thread, or the system does not tell.
+
+    With more, a fork would lose them, and the walls would not apply to them.
+    """
     tasks = Path("/proc/self/task")
     return not tasks.is_dir() or len(list(tasks.iterdir())) == 1
 
 
 def _import_libraries(*, torch: bool, site: Sequence[str]) -> None:
-    """Import numpy, and torch if it is used.
+    """Import numpy, and torch if it is used, from the folders `site`; then hide other packages.
 
     Objects that libraries create during their import are never freed.  Visiting them would take a
-    tenth of the import time, and 0.2 s in every later collection.
+    tenth of the import time, and 0.2 s in every later collection.  So the garbage collector is off
+    meanwhile, and ignores them later.
     """
     gc.disable()
     stdlib = list(sys.path)
@@ -211,7 +219,10 @@ def _no_compiler(*_: object, **__: object) -> None:
 def _serve_children(
     connection: socket.socket, parent: int, roles: Mapping[str, ProcessRole]
 ) -> NoReturn:
-    """Start and end children on request; end all if the connection or the parent is closed."""
+    """Start and end children on request, until the judge hangs up or the parent has ended.
+
+    Then end all children and this process.
+    """
     live: set[int] = set()
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
@@ -245,7 +256,10 @@ def _serve_children(
 
 
 def _start(connection: socket.socket, descriptors: list[int], role: ProcessRole) -> int | str:
-    """Fork a child that takes a role; return its id, or the reason if that failed."""
+    """Fork a child that takes a role; return its id, or the reason if that failed.
+
+    The two descriptors are the child's channel and its output; they are closed here.
+    """
     parent = os.getpid()
     try:
         child = os.fork()
@@ -273,7 +287,10 @@ def _start(connection: socket.socket, descriptors: list[int], role: ProcessRole)
 
 
 def _end(child: int, grace: float, live: set[int]) -> tuple[int, bool]:
-    """End a child, its group and orphans; return its exit code, and True if it ended by itself."""
+    """End a child, its group and orphans; return its exit code, and True if it ended by itself.
+
+    It is killed after `grace` seconds.
+    """
     deadline = time.monotonic() + grace
     ended, status = os.waitpid(child, os.WNOHANG)
     while not ended and time.monotonic() < deadline:
@@ -297,7 +314,10 @@ def _kill(child: int) -> None:
 
 
 def _sweep(live: set[int]) -> None:
-    """Kill orphans: children of this process that it did not start."""
+    """Kill orphans, and wait for them: children of this process that are not in `live`.
+
+    They are left behind by a child that ended, see the module's docstring.
+    """
     for _ in range(MAX_SWEEP_ROUNDS):
         orphans = _children() - live
         if not orphans:

@@ -40,7 +40,7 @@ def _measure(program: LoadedProgram, request: protocol.Measure) -> protocol.Meas
 
 
 class RequestServer:
-    """The programs of this process, and the handlers of requests."""
+    """Answers requests about the programs that are loaded in this process."""
 
     def __init__(
         self, acts: Mapping[str, str], missing: Sequence[str], exchange: peer_calls.Exchange
@@ -63,7 +63,11 @@ class RequestServer:
         self.handlers = {kind.__name__.lower(): (kind, handlers[kind]) for kind in handlers}
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Carry out one request; an exception becomes part of the reply."""
+        """Carry out one request and return the reply, which also describes any exception.
+
+        The key "op" is removed from the message.  If a program needed torch's compiler, the reply
+        says only that, see `compiler`.
+        """
         request: Any = None
         try:
             kind, handle = self.handlers[message.pop("op")]
@@ -74,11 +78,11 @@ class RequestServer:
         return {"ok": False, "compiler": True} if compiler.was_requested() else reply
 
     def _with_program(self, handle: Callable[[LoadedProgram, Any], NamedTuple]) -> Handler:
-        """Return a handler that gives a function the program of the request, too."""
+        """Return a handler that passes the program of a request, and the request, to `handle`."""
         return lambda request: handle(self.programs[request.program], request)
 
     def load(self, request: protocol.Load) -> protocol.Loaded:
-        """Execute a program, and tell which of the requested functions it lacks."""
+        """Execute a program, in place of any with the same name, and report what it defines."""
         has_same_code = False
         if request.before is not None:
             from . import syntax  # needed only for submissions
@@ -166,8 +170,8 @@ def serve(connection: socket.socket, acts: Mapping[str, str], missing: Sequence[
 
     Args:
         connection: the channel.
-        acts: what became of each act that the canary tried.
-        missing: why walls are missing.
+        acts: "refused", "done" or "absent" for each act that `canary` tried.
+        missing: A sentence for each missing wall.
     """
     server = RequestServer(acts, missing, functools.partial(_exchange, connection))
     # With this signal, the judge asks for the current line of the program.
@@ -194,7 +198,7 @@ def serve(connection: socket.socket, acts: Mapping[str, str], missing: Sequence[
 
 
 def _exchange(connection: socket.socket, message: protocol.PeerMessage) -> protocol.PeerMessage:
-    """Send a message during a request, and return the answer."""
+    """Send the judge a message for the other program during a request; return the answer."""
     connection.sendall(wire.encode({"ok": True, "said": message}))
     answer: protocol.PeerMessage = protocol.build_message(
         protocol.PeerMessage, _receive(connection)["said"]

@@ -2,8 +2,9 @@
 
 A program is one or more source texts, which are executed in order in one module.  A submission is
 one text.  A variant is executed after the reference, and replaces some of its definitions.  Steps
-are assignments of calls, carried out one by one.  An exception of a program becomes data: its type,
-its text, and the frames that belong to the program.
+are assignments of calls, such as `y = forward(x)`, carried out one by one.  They call functions of
+the program, or of the driver, a file of the question that runs next to the program.  An exception
+of a program becomes data: its type, its text, and the frames that belong to the program.
 """
 
 from __future__ import annotations
@@ -67,7 +68,10 @@ class LoadedProgram:
         return getattr(self.module, name)
 
     def function(self, owner: str, name: str) -> Any:  # noqa: ANN401 a function of any program
-        """Return the function that a step calls."""
+        """Return the function that a step calls; one of the driver gets this object first.
+
+        A function for owner `judge` is in the driver too, but does not get it.
+        """
         self.taken = ""
         if owner == "judge":
             return getattr(self.driver, name)
@@ -77,10 +81,11 @@ class LoadedProgram:
 
 
 def find_name(module: Any, name: str) -> Any:  # noqa: ANN401 any module, any value
-    """Return the value of a name in a module; None if the module does not define it.
+    """Return the value of a name in a module; None if it is not defined.
 
-    For CLASS.METHOD, return the method.  Return the value of CLASS itself if it is not a class, or
-    if its instances may get the method later.
+    For CLASS.METHOD, return the method, or None if the class lacks it.  But return the value of
+    CLASS itself if it is not a class (a function that makes objects, for example), or if the class
+    may assign the method later: then only a call shows if the method exists.
     """
     owner_name, _, method = name.rpartition(".")
     if owner_name:
@@ -114,7 +119,10 @@ _helpers = _HelperFinder()
 
 
 def _may_assign(owner: type, name: str) -> bool:
-    """Return True if a class lacks a method that its code may assign, as in `self.append = f`."""
+    """Return True if a class lacks a method that its code may assign, as in `self.append = f`.
+
+    It may if one of its functions mentions the name, or if it has a `__getattr__`.
+    """
     if hasattr(owner, name):
         return False
     members = [member for base in owner.__mro__ for member in vars(base).values()]
@@ -128,10 +136,11 @@ def _may_assign(owner: type, name: str) -> bool:
 
 
 def execute_program(name: str, request: protocol.Load) -> LoadedProgram:
-    """Run the sources in order in one module, and then the driver.
+    """Run the sources in order in the module `name`, and then the driver in its own.
 
-    Every exception is passed on, including SystemExit.  If a submission misses a module, it runs
-    again with a stand-in.
+    Every exception is raised, including SystemExit, unless `request.keep`: then most are only noted
+    in `LoadedProgram.stopped`.  If `request.stand_ins` and a module is missing, the sources run
+    again with a stand-in for it.
     """
     _helpers.files = {file.name: file.content for file in request.modules}
     if _helpers not in sys.meta_path:
@@ -147,7 +156,11 @@ def execute_program(name: str, request: protocol.Load) -> LoadedProgram:
 
 
 def _run_sources(name: str, request: protocol.Load) -> tuple[types.ModuleType, list[BaseException]]:
-    """Run the sources of a program; return its module, and the exceptions that were ignored."""
+    """Run the sources of a program; return its module, and the exceptions that were kept.
+
+    An exception is kept if `request.keep`, unless memory ran out or not one of the requested
+    functions is defined.
+    """
     module = _new_module(name)
     errors: list[BaseException] = []
     for helper in _helpers.files:
@@ -179,7 +192,10 @@ def _run_sources(name: str, request: protocol.Load) -> tuple[types.ModuleType, l
 
 
 def _cells(source: bytes, line_numbers: Sequence[int]) -> list[bytes]:
-    """Return the cells of a source, each at its original lines; see `Load.cells`."""
+    """Return the cells of a source, see `Load.cells`, each after empty lines that keep its place.
+
+    Any other source is returned as one cell.
+    """
     if not line_numbers:
         return [source]
     lines = source.splitlines(keepends=True)
@@ -189,7 +205,7 @@ def _cells(source: bytes, line_numbers: Sequence[int]) -> list[bytes]:
 
 
 def support_files(request: protocol.Load) -> tuple[str, ...]:
-    """Return the names of the files that are loaded with a program."""
+    """Return the file names of the driver and of helper modules, as in tracebacks."""
     return (request.driver_file, *(f"{module.name}.py" for module in request.modules))
 
 
@@ -241,7 +257,10 @@ def _decode(source: bytes) -> str | bytes:
 
 
 def defined_functions(module: types.ModuleType) -> tuple[str, ...]:
-    """Return the names of public callables that a file defines, to show with missing ones."""
+    """Return the names of public functions and classes that a file defines, at most MAX_NAMES.
+
+    A message about missing functions lists them.
+    """
     names = []
     for name, value in vars(module).items():
         if not callable(value) or name.startswith("_"):
@@ -372,7 +391,11 @@ class ObservedRun:
         self.shared: list[tuple[str, str]] = []
 
     def advance(self, index: int) -> None:
-        """Carry out the next step."""
+        """Carry out the step with this index, and note the inputs and results that it changed.
+
+        Raises:
+            StepFailed: The step failed, or its results or inputs could not be compared.
+        """
         try:
             assigned = perform_step(self.program, self.request.steps[index], self.names)
             for name, before in self.fingerprints.items():
@@ -415,10 +438,10 @@ def describe_exception(
     """Return an exception of a program as data.
 
     Args:
-        error: the exception.
-        filename: of the program.
-        others: the files that were loaded with the program.
-        after: the name that the driver read last from the program.
+        error: The exception.
+        filename: The program's file, as in tracebacks.
+        others: Files of the driver and of helper modules, as in tracebacks.
+        after: The name that the driver read last from the program.
     """
     frames, where = _frames(error, filename, others)
     column = None
@@ -459,7 +482,7 @@ def _first_arguments(error: BaseException, filename: str) -> str:
 
 
 def exception_text(error: BaseException) -> str:
-    """Return the message of an exception."""
+    """Return the message of an exception, at most MAX_MESSAGE characters; never raise."""
     try:
         if isinstance(error, SystemExit):
             code = "" if error.code is None else repr(error.code)
@@ -472,7 +495,10 @@ def exception_text(error: BaseException) -> str:
 def _frames(
     error: BaseException, filename: str, others: Collection[str]
 ) -> tuple[tuple[tuple[int, str, str], ...], str]:
-    """Return the frames in the file of the program, and the place of the last in any file."""
+    """Return the innermost frames in the program's file, and FILE:LINE: TEXT of the last frame.
+
+    The last frame may also be in one of the `others`.
+    """
     frames: list[tuple[int, str, str]] = []
     where = ""
     for frame, line in traceback_frames(error):

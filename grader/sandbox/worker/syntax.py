@@ -20,7 +20,7 @@ def has_same_code(left: bytes, right: bytes, names: Iterable[str]) -> bool:
 
 
 def _relevant_code(source: bytes, names: Iterable[str]) -> dict[str, list[str]]:
-    """Return the relevant definitions of each name; "" stands for statements without a name."""
+    """Return dumps of the definitions to compare, by name; "" has the statements without a name."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         body = getattr(node, "body", None)

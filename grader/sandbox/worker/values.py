@@ -28,7 +28,11 @@ def dtype_name(value: Any) -> str:  # noqa: ANN401 an array or a tensor
 
 
 def snapshot(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 any value
-    """Copy a result into plain data, which later changes of the result do not affect."""
+    """Copy a result into plain data, which later changes of the result do not affect.
+
+    Anything but None, arrays, tensors, numbers, texts, and lists, tuples and dicts of them becomes
+    `Opaque`.
+    """
     if isinstance(value, np.ndarray):
         return _array_snapshot(value)
     if is_tensor(value):
@@ -118,7 +122,10 @@ def _kind(value: Any) -> str:  # noqa: ANN401 any argument
 
 
 def same_bits(a: object, b: object) -> bool:
-    """Return True if two snapshots have the same bits."""
+    """Return True if two snapshots are equal: arrays bit by bit, other values by type and `==`.
+
+    Two NaN are equal.
+    """
     match a, b:
         case Tensor(), Tensor():
             return a.dtype == b.dtype and same_bits(a.values, b.values)
@@ -137,7 +144,10 @@ def same_bits(a: object, b: object) -> bool:
 
 
 def fingerprint(value: Any) -> object:  # noqa: ANN401 an input
-    """Return the shape, dtype, strides and content of an input, which a call must not change."""
+    """Return the shape, dtype, strides and content of an array or tensor, or the repr of a value.
+
+    A call that changes an input changes its fingerprint.
+    """
     if isinstance(value, np.ndarray):
         return (value.shape, value.strides, value.dtype.str, value.flags.writeable, value.tobytes())
     if is_tensor(value):
@@ -148,7 +158,7 @@ def fingerprint(value: Any) -> object:  # noqa: ANN401 an input
 
 
 def mutable_parts(value: object, depth: int = 0) -> Iterator[Any]:
-    """Yield every array, tensor, list and dict in a result."""
+    """Yield every array, tensor, list and dict in a result, itself included."""
     if isinstance(value, np.ndarray) or is_tensor(value):
         yield value
     elif depth < MAX_VALUE_DEPTH and isinstance(value, (list, tuple, dict)):

@@ -1,1 +1,1 @@
-"""Measurements of a run, made in its process: memory kept, memory allocated, matmul FLOPs."""
+"""Measurements of a run, made in its process: memory, matmul FLOPs, numerical gradients."""

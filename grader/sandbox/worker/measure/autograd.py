@@ -1,7 +1,8 @@
 """Measure an autograd graph: bytes saved, alive and at the peak, matmul FLOPs, origin of a tensor.
 
 The counts are exact for each dispatched operation, and are equal in every run and on every machine.
-Scratch memory inside a kernel is not counted.
+Scratch memory inside a kernel is not counted.  Only a peak on a CUDA device is read from torch's
+allocator instead.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ _FIRST_FACTOR = {
     **dict.fromkeys(("addr", "addr_"), 1),
 }
 _FUSED = "_scaled_dot_product_flash_attention"  # as torch's registry knows it
+# Words in the names of nodes that only copy a tensor or change its shape.
 _VIEWS = (
     "View", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Permute", "TBackward", "Alias",
     "Expand", "Clone", "ToCopy", "Slice", "Select",
@@ -49,7 +51,8 @@ _VIEWS = (
 def vjp(name: str, y: object, cotangent: TorchTensor | None = None, *inputs: TorchTensor) -> Any:  # noqa: ANN401 a tuple or one result
     """Return the gradients of <y, cotangent> with respect to the inputs; None for unused ones.
 
-    The graph is kept, so a second call is a second backward.
+    The gradient of a single input is returned without a tuple.  Without a cotangent, y must be a
+    scalar.  The graph is kept, so a second call is a second backward.
 
     Raises:
         StepFault: `y` is not an ordinary tensor, its shape is not that of the cotangent, or it has
@@ -174,7 +177,7 @@ def _measured(storages: list[tuple[int, str]], kept: tuple[str, ...], hidden: in
 
 
 def _cuda_peak(program: LoadedProgram, steps: Sequence[WireStep], names: Namespace) -> int:
-    """Return the peak of allocated CUDA memory, less the memory allocated before the run."""
+    """Return the peak of CUDA memory that a second run allocates beyond the memory before it."""
     device = torch.device("cuda")
     moved = dict(names)
     for name, value in names.items():
@@ -193,7 +196,7 @@ def _cuda_peak(program: LoadedProgram, steps: Sequence[WireStep], names: Namespa
 
 
 def graph_origin(value: object, module: str) -> str:
-    """Return the node that made a tensor, ignoring views of it.
+    """Return which node of the graph made a tensor, ignoring views and copies of it.
 
     Returns:
         `own` if the node is an `autograd.Function` that the submission defines, otherwise the name
@@ -279,7 +282,11 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
     def _matmul_flops(
         self, func: GraphValue, args: GraphValue, kwargs: GraphValue, out: GraphValue
     ) -> int:
-        """Return the FLOPs of one operation: 2 per multiply-add, 0 if it is element-wise."""
+        """Return the FLOPs of one operation, and note what they are: a product or another one.
+
+        A multiply-add counts 2.  An operation that torch's registry does not know counts 0, such as
+        an element-wise one.
+        """
         name = func._overloadpacket.__name__
         if name in _FIRST_FACTOR:
             first = _FIRST_FACTOR[name]
@@ -306,7 +313,7 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
         self.events.append((text, size))
 
     def forget_storage(self, key: int) -> None:
-        """Stop counting a storage."""
+        """Stop counting a storage as alive, if it is counted."""
         if entry := self.alive.pop(key, None):
             _, size, text, _ = entry
             self.live -= size
@@ -315,7 +322,8 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
     def memory_course(self) -> tuple[tuple[tuple[str, int], ...], tuple[int, ...]]:
         """Return the largest storages at the peak, and the bytes alive over the run.
 
-        The run is cut into at most `MAX_COURSE_POINTS` intervals, each with its maximum.
+        Storages of one shape and dtype are summed.  The run is cut into at most `MAX_COURSE_POINTS`
+        intervals, each with its maximum.
         """
         totals = list(accumulate(size for _, size in self.events))
         if not totals:

@@ -1,8 +1,8 @@
 """Compute numerical gradients of a result by Ridders' method.
 
-Central differences at four step sizes are extrapolated to step zero.  The tableau also estimates
-the error of each entry.  The judge asks the reference for these gradients, because the forward of a
-submission may be wrong.
+Central differences at four step sizes are extrapolated to step zero.  How much the extrapolations
+differ is an estimate of the error of each entry.  The judge asks the reference for these gradients,
+because the forward of a submission may be wrong.
 
 Source: Ridders, "Accurate computation of F'(x) and F'(x)F''(x)", Adv. Eng. Software 4(2), 1982;
 Press et al., Numerical Recipes, section 5.7.

@@ -77,7 +77,10 @@ def _malloc_bytes() -> int:
 
 @functools.cache
 def _fill_numpy_cache() -> None:
-    """Fill the cache of numpy, which keeps up to seven freed arrays of each size below 1 KB."""
+    """Fill the cache of numpy, which keeps up to seven freed arrays of each size below 1 KB.
+
+    Otherwise arrays that a run frees would go there, and seem to be hidden bytes.
+    """
     for size in range(1, 1024):
         _ = [np.empty(size, np.uint8) for _ in range(7)]
 
@@ -330,7 +333,11 @@ def _snapshot(value: KeptArray) -> ArrayWithDtype | None:
 
 
 def _is_copy(left: ArrayWithDtype, right: ArrayWithDtype | None) -> bool:
-    """Return True if both arrays have the same entries after a cast to one of their dtypes."""
+    """Return True if both arrays have the same entries after a cast to one of their dtypes.
+
+    The shape may differ, and one may be transposed.  Arrays with fewer different entries than
+    MIN_DISTINCT_ENTRIES may be equal by chance: they are no copies.
+    """
     if right is None or left[0].size != right[0].size:
         return False
     dtypes = {left[1], right[1]}
