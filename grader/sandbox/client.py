@@ -153,7 +153,7 @@ class _Stopwatch:
     def judge_queued(self) -> float:
         """Return the seconds that the judge's thread waited for a core; 0 if unknown.
 
-        The worker may have waited for the judge meanwhile, so they do not count as idle.
+        The worker may have waited for the judge meanwhile, so these seconds are not idle time.
         """
         if self._queued_before is None:
             return 0.0
@@ -668,7 +668,7 @@ class WorkerClient(Closeable):
         return process_usage.cpu_nanoseconds(self.pid)
 
     def resident_bytes(self) -> int | None:
-        """Return its bytes of memory, read from outside; None if unknown."""
+        """Return its bytes of memory, read from outside after its start; None if unknown."""
         _ = self.isolation  # wait until it has started
         return process_usage.resident_bytes(self.pid)
 

@@ -23,7 +23,7 @@ from grader.sandbox.worker.walls.landlock import LIST_FOLDER, READ, USE_DEVICE, 
 
 WORKER = Path(__file__).parent / "worker"
 BOOT = WORKER / "boot.py"
-# No file here shows the memory of other processes: two submissions could communicate through it.
+# No file here shows how much memory other processes use: two submissions could communicate by it.
 _SYSTEM_FILES = (
     "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom", "/dev/random",
     "/proc/cpuinfo", "/sys/devices/system/cpu",  # the C library and torch count processors
@@ -213,7 +213,7 @@ _device = "auto"
 
 
 def choose_device(device: str) -> None:
-    """Choose whether checks that need a GPU are measured, before a worker starts.
+    """Choose if checks that need a GPU are measured; call this before any worker starts.
 
     Args:
         device: `auto`: measure if there is a GPU; `cpu`: never; `cuda`: always, needs a GPU.

@@ -128,7 +128,7 @@ class ProgramError(Exception):
 
     @property
     def is_out_of_memory(self) -> bool:
-        """True if the memory limit stopped the program."""
+        """True if the program raised MemoryError, as it does at the memory limit."""
         return self.raised is not None and self.raised.type == "MemoryError"
 
 

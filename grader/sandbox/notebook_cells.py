@@ -30,7 +30,7 @@ def program_of_cells(cells: Sequence[str], *, skip: bool) -> str:
 
 
 def is_skipping(program: bytes) -> bool:
-    """Return True for the program of a notebook in which a cell that raises does not stop it."""
+    """Return True if the program is a notebook's, and later cells run after one that raises."""
     return program.startswith(f"{SKIPPING_MARK}\n".encode())
 
 
@@ -86,7 +86,10 @@ def _to_comment(match: re.Match[str]) -> str:
 
 
 def with_cell_numbers(raised: ExceptionRecord, program: bytes) -> ExceptionRecord:
-    """Replace each frame's line in the program by its cell and the line in the cell."""
+    """Return the exception with the cell of each frame, and the line in it instead of the program.
+
+    Frames that already have a cell stay.
+    """
     frames = []
     for frame in raised.frames:
         if not frame.cell:

@@ -110,7 +110,8 @@ class RemoteProgram:
     def reload_in_new_process(self) -> None:
         """Load the program again in a new process, because its process has ended.
 
-        If the program or the process fails now, later requests raise WorkerError, not this one.
+        If the program or the process fails here, nothing is raised, but later requests raise
+        WorkerError.
         """
         self.worker.restart()
         try:
@@ -121,13 +122,16 @@ class RemoteProgram:
             pass  # all later requests raise it again
 
     def run(self, steps: Steps, inputs: Inputs, want: NameSequence) -> Outcome:
-        """Run the steps and return the wanted results."""
+        """Run the steps on inputs; the outcome has the results named in `want`."""
         return self.interleave(steps, [inputs], want).runs[0]
 
     def interleave(
         self, steps: Steps, inputs: Sequence[Inputs], want: NameSequence
     ) -> protocol.Outcomes:
-        """Run each step on every set of inputs before the next step."""
+        """Run each step on every set of inputs before the next step, like callers that take turns.
+
+        There is one outcome for each set, with the results named in `want`.
+        """
         own_steps, judge_steps, needed = self.split_steps(steps, want)
         request = protocol.Run(
             self.name, encode_steps(own_steps), tuple(map(encode_inputs, inputs)), needed
@@ -366,7 +370,10 @@ class TesterProgram(RemoteProgram):
     is_asked_alone: bool = True
 
     def run(self, steps: Steps, inputs: Inputs, want: NameSequence) -> Outcome:
-        """Have the driver run the steps and call the submission; never twice on the same inputs."""
+        """Have the driver run the steps and call the submission.
+
+        If the same steps ran on the same input objects before, return or raise that outcome again.
+        """
         key = (*steps, *(id(inputs[name]) for name in sorted(inputs)))
         if key not in self.known_outcomes:
             all_results = [name for step in steps for name in step.targets]

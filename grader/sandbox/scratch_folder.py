@@ -115,7 +115,7 @@ def remove(folder: Path) -> None:
 
 
 def clear_stale() -> None:
-    """Remove the folders of judges that were killed, if a minute old: newer ones may be in use."""
+    """Remove folders that are a minute old and whose lock is free: their judges were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):  # it is in use, or belongs to another program
             status = folder.lstat()

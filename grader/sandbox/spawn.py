@@ -239,7 +239,7 @@ def zygote_if_safe(*, torch: bool) -> Zygote | None:
 
 
 def forbid_use_after_fork(owner: int) -> None:
-    """Raise GraderError if this process is a fork of the owner of a worker."""
+    """Raise GraderError unless this process has the id `owner`, that of the starter of a worker."""
     if os.getpid() != owner:
         raise GraderError(
             "workers belong to the process that started them, and this is a fork of it",

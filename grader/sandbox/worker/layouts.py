@@ -55,7 +55,7 @@ def _build_tensor(values: Array, dtype_name: str, layout: str, *, grad: bool) ->
 
 
 def _allocated_shape(layout: str, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of the allocation behind an array."""
+    """Return the shape of the memory behind an array: for `strided` doubled, for `broadcast` a row."""
     if layout == "strided" and shape:
         return (*shape[:-1], 2 * shape[-1])
     if layout == "broadcast" and shape and shape[0]:
@@ -64,7 +64,7 @@ def _allocated_shape(layout: str, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _view(flat: Array, layout: str, shape: tuple[int, ...]) -> Array:
-    """Return a view of a flat allocation, with a layout and shape."""
+    """Return the array with a layout and shape that views the flat memory from `_allocate`."""
     allocated_shape = _allocated_shape(layout, shape)
     if layout == "fortran":
         return flat.reshape(allocated_shape[::-1]).T
@@ -79,7 +79,7 @@ def _view(flat: Array, layout: str, shape: tuple[int, ...]) -> Array:
 
 
 def _allocate(values: Array, layout: str) -> Array:
-    """Return a new flat allocation that holds an array in a layout."""
+    """Return new flat memory in which `_view` finds the array, in a layout."""
     if layout in {"contiguous", "readonly"}:
         return np.array(values, order="C").reshape(-1)
     allocated_shape = _allocated_shape(layout, values.shape)

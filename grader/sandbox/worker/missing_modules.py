@@ -81,10 +81,10 @@ _finder = _Finder()
 
 
 def stands_in_for(error: BaseException) -> bool:
-    """Provide a stand-in if the error is about a missing module, `display` or input.
+    """Provide a stand-in if the error is about a missing module, `display` or `input`.
 
     Returns:
-        True if there is a new one, so the program may run again.
+        True if there is a new stand-in: the program should run again.
     """
     is_display = isinstance(error, NameError) and error.name in {"display", "get_ipython"}
     if (is_display or isinstance(error, EOFError)) and not hasattr(builtins, "display"):

@@ -107,7 +107,7 @@ def unpack_value(passed: PassedValue) -> Any:  # noqa: ANN401 any value
 def _split_arguments(
     passed_values: Sequence[PassedValue], unpacked: Sequence[Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Return positional arguments and keyword arguments."""
+    """Split unpacked values into positional and keyword arguments."""
     args = []
     kwargs = {}
     for passed, value in zip(passed_values, unpacked, strict=True):

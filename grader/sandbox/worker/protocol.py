@@ -249,14 +249,14 @@ class Outcome(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """Results of runs in lockstep."""
+    """Results of `Run`: one outcome for each set of inputs."""
 
     runs: tuple[Outcome, ...]
     common: NameTuple  # results that share memory between runs
 
 
 class Answers(NamedTuple):
-    """Results or faults of several runs, program by program."""
+    """Results or faults of `Several`: all runs of the first program, then of the next."""
 
     runs: tuple[Outcome | WorkerFault, ...]
     longest: BoundedInt = 0  # CPU nanoseconds of the longest run
@@ -295,7 +295,10 @@ class Measured(NamedTuple):
 
 @functools.cache
 def _type_parts(kind: Any) -> tuple[Any, Any]:  # noqa: ANN401 any type
-    """Return the class of a type (a message, `tuple`, `dict` or another), and its inner types."""
+    """Return the class of a type (a message, `tuple`, `dict` or another), and its inner types.
+
+    An optional type counts as the type.
+    """
     if typing.get_origin(kind) is types.UnionType:  # of None and one other type
         (kind,) = (part for part in typing.get_args(kind) if part is not types.NoneType)
     if hasattr(kind, "_fields"):
@@ -304,7 +307,7 @@ def _type_parts(kind: Any) -> tuple[Any, Any]:  # noqa: ANN401 any type
 
 
 def build_message(kind: Any, data: Any) -> Any:  # noqa: ANN401 a message of that class
-    """Return plain data as a message of a class; the data must fit."""
+    """Build a message of class `kind` from plain data, without checks; None stays None."""
     if data is None:
         return None
     origin, inner = _type_parts(kind)

@@ -203,7 +203,7 @@ class _OfferedModules(PathFinder):
 
     @classmethod
     def find_distributions(cls, context: Any = None) -> Any:  # noqa: ANN401
-        """Return the metadata of an offered package, such as its version."""
+        """Return the metadata of an offered package, such as its version; () for any other."""
         if context is None or context.name not in cls.names:
             return ()
         return super().find_distributions(context)

@@ -114,7 +114,10 @@ class RequestServer:
         )
 
     def run(self, request: protocol.Run) -> protocol.Outcomes:
-        """Run the steps on sets of inputs in lockstep."""
+        """Run each step on every set of inputs before the next step.
+
+        If `request.apart`, the driver's calls of the program go to the submission's process.
+        """
         program = self.programs[request.program]
         if request.apart:
             program = replace(program, module=peer_calls.SubmissionProxy(self.exchange))
@@ -123,7 +126,7 @@ class RequestServer:
     def several(self, request: protocol.Several) -> protocol.Answers:
         """Run the steps on one set of inputs after another; a failure does not stop later runs.
 
-        If this takes too long, the last runs are left out.
+        After MAX_SEVERAL_SECONDS of CPU time, the last runs are left out.
         """
         runs: list[protocol.Outcome | protocol.WorkerFault] = []
         longest = 0
@@ -145,7 +148,7 @@ class RequestServer:
         return self.test_runner.call_function(self.programs[request.program], request.said)
 
     def _fault(self, request: Any, error: BaseException) -> protocol.WorkerFault:  # noqa: ANN401 a request, or None
-        """Describe an exception; outside of steps and loading it is a fault of the worker."""
+        """Return an exception as a fault: of the program in steps or loading, else of the worker."""
         if isinstance(error, stepping.StepFailed):
             if isinstance(error.error, StepFault):
                 return protocol.WorkerFault(error.step, fault=str(error.error))

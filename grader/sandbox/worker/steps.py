@@ -32,11 +32,11 @@ MAX_NAMES = 20  # public names of a file in one reply
 
 
 class StepFault(Exception):
-    """The result of a step does not fit the question, although nothing was raised."""
+    """The program raised nothing, but a step cannot use its result, as one value instead of two."""
 
 
 class StepFailed(Exception):
-    """A step raised an exception, or its result does not fit the question."""
+    """Step number `step` failed with `error`: an exception of the program, or a StepFault."""
 
     def __init__(self, step: int, error: BaseException) -> None:
         super().__init__(step)
@@ -68,9 +68,10 @@ class LoadedProgram:
         return getattr(self.module, name)
 
     def function(self, owner: str, name: str) -> Any:  # noqa: ANN401 a function of any program
-        """Return the function that a step calls; one of the driver gets this object first.
+        """Return the function that a step calls.
 
-        A function for owner `judge` is in the driver too, but does not get it.
+        One with owner `driver` gets this object as its first argument.  One with owner `judge` is
+        in the driver too, but gets only the step's arguments.
         """
         self.taken = ""
         if owner == "judge":
@@ -192,9 +193,9 @@ def _run_sources(name: str, request: protocol.Load) -> tuple[types.ModuleType, l
 
 
 def _cells(source: bytes, line_numbers: Sequence[int]) -> list[bytes]:
-    """Return the cells of a source, see `Load.cells`, each after empty lines that keep its place.
+    """Split the source of a notebook into cells, with empty lines first that keep line numbers.
 
-    Any other source is returned as one cell.
+    `line_numbers` are `Load.cells`.  Without any, the source is one cell.
     """
     if not line_numbers:
         return [source]
@@ -474,7 +475,7 @@ def describe_exception(
 
 
 def _first_arguments(error: BaseException, filename: str) -> str:
-    """Describe the arguments of the outermost call in a file."""
+    """Describe the arguments of the first call in a file that led to the error; '' without one."""
     for frame, _ in traceback_frames(error):
         if frame.f_code.co_filename == filename:
             return values.describe_arguments(frame)[:MAX_MESSAGE]

@@ -115,7 +115,7 @@ def _describe(name: str, value: object) -> str:
 
 
 def _kind(value: Any) -> str:  # noqa: ANN401 any argument
-    """Return the shape and dtype of an array or tensor, or the name of another type."""
+    """Return the shape and dtype of an array or tensor; else "callable", or the type's name."""
     if type(value) is np.ndarray or type(value) is getattr(sys.modules.get("torch"), "Tensor", 0):
         return f"{tuple(value.shape)} {dtype_name(value)}"
     return "callable" if callable(value) else type_name(value).rpartition(".")[2]
@@ -144,9 +144,10 @@ def same_bits(a: object, b: object) -> bool:
 
 
 def fingerprint(value: Any) -> object:  # noqa: ANN401 an input
-    """Return the shape, dtype, strides and content of an array or tensor, or the repr of a value.
+    """Return a value that shows if a call has changed an input.
 
-    A call that changes an input changes its fingerprint.
+    It has the shape, dtype, strides and content of an array or tensor, and the repr of other
+    inputs.
     """
     if isinstance(value, np.ndarray):
         return (value.shape, value.strides, value.dtype.str, value.flags.writeable, value.tobytes())

@@ -282,10 +282,10 @@ class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's base
     def _matmul_flops(
         self, func: GraphValue, args: GraphValue, kwargs: GraphValue, out: GraphValue
     ) -> int:
-        """Return the FLOPs of one operation, and note what they are: a product or another one.
+        """Return the FLOPs of one operation, and add it to `products` or set `has_other_flops`.
 
         A multiply-add counts 2.  An operation that torch's registry does not know counts 0, such as
-        an element-wise one.
+        an element-wise one, and is not noted.
         """
         name = func._overloadpacket.__name__
         if name in _FIRST_FACTOR:

@@ -34,7 +34,8 @@ from ..wire import Array, Tensor
 UNCOUNTED_BYTES = 4 << 10  # bytes of frames, caches and small objects, which are not counted
 MIN_OBJECT_BYTES = 24  # bytes of a float, the smallest object that Python allocates itself
 NUMBER_BYTES = 8  # bytes counted for a Python int, float or numpy scalar
-_TEXT_HEADER = "\xe9\xe8".__sizeof__() - 2  # bytes, not ASCII; 16 fewer since Python 3.12
+# Bytes of a text without its characters, if it is not ASCII; 16 fewer since Python 3.12.
+_TEXT_HEADER = "\xe9\xe8".__sizeof__() - 2
 _NOT_DATA = (type, types.ModuleType, types.CodeType, np.dtype)
 _CLASS_NAMES = type.__dict__["__dict__"].__get__  # a metaclass cannot forge it
 _NUMBERS = (int, float, complex, np.generic)
@@ -88,9 +89,10 @@ def _fill_numpy_cache() -> None:
 def measure_state(
     program: LoadedProgram, request: Measure, *, exact: bool = _mallinfo is None
 ) -> Measured:
-    """Measure the bytes reachable from the result `of`, and those hidden elsewhere; name them.
+    """Measure the bytes reachable from the result `of`, plus those hidden elsewhere.
 
-    Hidden bytes stay allocated after all results are gone.  An `exact` count traces allocations,
+    `Measured.kept` names the reachable arrays, see `describe_kept`.  Hidden bytes stay allocated
+    after all results are gone, as in a global variable.  An `exact` count traces allocations,
     which slows a program in plain loops tenfold.  malloc tells its total at once.  But that total
     may be some kilobytes too high, counts small objects only in part, and does not show memory that
     replaces memory of an earlier run.  So the first run asks malloc.  If it shows hidden bytes, or

@@ -80,7 +80,7 @@ def try_forbidden_acts(*, judge: int, judge_file: str, forbidden: Sequence[str])
 
 
 def _outcome(act: Callable[[], object]) -> str:
-    """Try an act; an error that is no refusal, such as a missing file, means that it was done."""
+    """Try an act; any error that is no refusal, such as a missing file, counts as `done`."""
     try:
         act()
     except OSError as error:
@@ -105,7 +105,7 @@ def _create(path: str) -> None:
 
 
 def _read_any(paths: Sequence[str]) -> None:
-    """Open a file, the first that can be opened; raise PermissionError or the like if none can."""
+    """Open the first of the files that can be opened; raise a refusal (OSError) if none can."""
     refused: OSError = PermissionError(errno.EPERM, "out of sight")
     for path in paths:
         try:

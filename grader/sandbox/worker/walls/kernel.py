@@ -94,7 +94,7 @@ def set_limits(*, memory: int, cpu_seconds: int, threads: int) -> None:
 
 
 def is_limited() -> bool:
-    """Return True if CPU time and files of this process are limited.
+    """Return True if CPU time, file sizes and open files of this process are limited.
 
     The limit on memory does not matter here: the judge watches memory from outside, too.
     """
