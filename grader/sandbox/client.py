@@ -248,7 +248,13 @@ class WorkerClient(Closeable):
         cpu_seconds: int = CPU_SECONDS,
         zygote: spawn.Zygote | None = None,
     ) -> None:
-        """Start the process, or have a zygote fork it; the judge does not wait for it."""
+        """Start the process, or have a zygote fork it; the judge does not wait for it.
+
+        Args:
+            torch: True if programs may use torch.
+            cpu_seconds: Limit on the CPU time of the process in all.
+            zygote: It forks the process; without one, a new supervisor starts it.
+        """
         self.torch = torch
         self._cpu_seconds = cpu_seconds
         self._zygote = zygote

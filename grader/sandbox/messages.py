@@ -58,7 +58,7 @@ class EncodedInput(dict[str, Any]):
 
     @cached_property
     def wire_value(self) -> EncodedValue:
-        """The encoded input."""
+        """The input as a request holds it."""
         return EncodedValue(protocol.WireInput(**self), _INPUT_DEPTH)
 
 

@@ -86,7 +86,7 @@ def _to_comment(match: re.Match[str]) -> str:
 
 
 def with_cell_numbers(raised: ExceptionRecord, program: bytes) -> ExceptionRecord:
-    """Return the exception with the cell of each frame, and the line in it instead of the program.
+    """Return the exception with each frame's cell, and its line counted within that cell.
 
     Frames that already have a cell stay.
     """

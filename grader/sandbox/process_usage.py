@@ -1,4 +1,4 @@
-"""The memory, CPU time and written bytes of a process, read from outside.
+"""The memory, CPU time, waiting time and written bytes of a process, read from outside.
 
 Code in the process cannot change these figures.  They come from /proc, proc(5), or from psutil on
 systems without it, such as macOS.  Both are cheap: the judge reads them twenty times per second.

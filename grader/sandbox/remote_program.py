@@ -55,7 +55,7 @@ R = TypeVar("R")
 
 @dataclass(slots=True)
 class RemoteProgram:
-    """A program in a worker, such as a submission or the reference, whose functions steps call."""
+    """A program in a worker, such as a submission or the reference; steps call its functions."""
 
     worker: WorkerClient
     name: str  # in requests; a worker holds one program per name

@@ -22,7 +22,7 @@ class CompilerMissing(BaseException):
 
 
 class _Refusal:
-    """Finder of modules that refuses the compiler."""
+    """Import finder that refuses the compiler, and finds nothing else."""
 
     needed = False  # True after an import was refused
 

@@ -79,7 +79,7 @@ def receive_exactly(connection: socket.socket, size: int) -> bytearray:
 
 
 class SharedConfig(NamedTuple):
-    """Configuration of all workers that a zygote forks."""
+    """Configuration of all workers that a zygote forks, or of one worker without a zygote."""
 
     torch: bool  # True if programs may use torch
     site: Sequence[str]  # folders of the libraries

@@ -55,7 +55,10 @@ def _build_tensor(values: Array, dtype_name: str, layout: str, *, grad: bool) ->
 
 
 def _allocated_shape(layout: str, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of the memory behind an array: for `strided` doubled, for `broadcast` a row."""
+    """Return the shape of the memory behind an array.
+
+    `strided` doubles the last axis; `broadcast` needs one row only.
+    """
     if layout == "strided" and shape:
         return (*shape[:-1], 2 * shape[-1])
     if layout == "broadcast" and shape and shape[0]:

@@ -26,7 +26,7 @@ from .wire import DTYPES, Array, Opaque, type_name
 
 Exchange = Callable[[PeerMessage], PeerMessage]  # sends a message and waits for the answer
 
-# Imports numpy.random in the zygote, once for all workers.
+# Read here to import numpy.random in the zygote, once for all workers.
 _BitGenerator = np.random.PCG64
 _WIDE_DTYPES = ("longdouble", "clongdouble")  # sent as bytes, because the wire has no such dtypes
 # Exceptions that the caller sees as the same class; others become the nearest base class here, or
@@ -229,7 +229,10 @@ class SubmissionProxy:
         return answer._replace(changed=tuple(changed))
 
     def _memory_number(self, result: Any) -> int:  # noqa: ANN401 any value
-        """Return a number that results in the same memory share; -1 if it is no array."""
+        """Return a number that results in the same memory share; -1 if it is no array, or empty.
+
+        The last MAX_SHARED_RESULTS results are kept alive, so no other one gets their memory.
+        """
         if type(result) is not np.ndarray or not result.size:
             return -1
         key = (result.ctypes.data, result.shape, result.strides, result.dtype.str)

@@ -151,7 +151,7 @@ def die_with_parent(parent: int) -> None:
 def has_one_thread() -> bool:
     """Return True if this process has one thread, or the system does not tell.
 
-    With more, a fork would lose them, and the walls would not apply to them.
+    Other threads would be missing in a fork, and the walls would not apply to them.
     """
     tasks = Path("/proc/self/task")
     return not tasks.is_dir() or len(list(tasks.iterdir())) == 1
@@ -258,7 +258,7 @@ def _serve_children(
 def _start(connection: socket.socket, descriptors: list[int], role: ProcessRole) -> int | str:
     """Fork a child that takes a role; return its id, or the reason if that failed.
 
-    The two descriptors are the child's channel and its output; they are closed here.
+    The two descriptors are the child's channel and its output; the parent closes them.
     """
     parent = os.getpid()
     try:

@@ -148,7 +148,10 @@ class RequestServer:
         return self.test_runner.call_function(self.programs[request.program], request.said)
 
     def _fault(self, request: Any, error: BaseException) -> protocol.WorkerFault:  # noqa: ANN401 a request, or None
-        """Return an exception as a fault: of the program in steps or loading, else of the worker."""
+        """Return an exception as a fault: of the program in steps and loading, else of the worker.
+
+        `request` is None if even the request could not be read.
+        """
         if isinstance(error, stepping.StepFailed):
             if isinstance(error.error, StepFault):
                 return protocol.WorkerFault(error.step, fault=str(error.error))

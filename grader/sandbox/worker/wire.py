@@ -219,7 +219,7 @@ def decode(meta: bytes, payload: memoryview) -> object:
 
 
 def _printable(text: object) -> str:
-    """Return a text; raise WireError if it cannot be encoded, as half of a character cannot."""
+    """Return a text; raise WireError if it is no `str` or has half of a surrogate pair."""
     if not isinstance(text, str):
         raise WireError("a key that is no text")
     if not text.isascii():

@@ -167,7 +167,7 @@ def _measure_live(program: LoadedProgram, steps: Sequence[WireStep], names: Name
 
 
 def _measured(storages: list[tuple[int, str]], kept: tuple[str, ...], hidden: int = 0) -> Measured:
-    """Return the total bytes of storages and hidden memory, and the largest storages."""
+    """Build the reply: the bytes of all storages and of hidden memory, and the largest storages."""
     largest = sorted(storages, reverse=True)[:MAX_DETAILS]
     return Measured(
         value=sum(size for size, _ in storages) + hidden,
@@ -227,7 +227,7 @@ def storage_key(tensor: TorchTensor) -> int:
 
 
 def storage_size(tensor: TorchTensor) -> tuple[int, str]:
-    """Return the bytes of the storage of a tensor, and a text with its shape and dtype."""
+    """Return the bytes of a tensor's storage, and a text, as "(2, 3) float32", on the tensor."""
     text = f"{tuple(tensor.shape)} {values.dtype_name(tensor)}"
     return tensor.untyped_storage().nbytes(), text
 

@@ -138,7 +138,10 @@ def measure_state(
 def _weak_references(
     arrays: Iterable[KeptArray], inputs: Sequence[object]
 ) -> list[ref[np.ndarray[Any, Any]]]:
-    """Return weak references to the allocations behind arrays, except allocations of inputs."""
+    """Return weak references to the allocations behind arrays, except allocations of inputs.
+
+    They tell later which allocations are still alive.
+    """
     new_allocations = [base for base in map(_base, arrays) if not values.share_memory(base, inputs)]
     return [ref(base) for base in new_allocations if isinstance(base, np.ndarray)]
 

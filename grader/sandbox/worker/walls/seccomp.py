@@ -104,7 +104,7 @@ def build(pid: int, machine: str, *, devices: bool = False) -> bytes:
 
 @functools.cache
 def _compile(machine: str, devices: bool) -> bytes:
-    """Return the filter with a placeholder for the process id."""
+    """Return the filter of `build`, with a placeholder for the process id."""
     architecture, numbers = _ARCHITECTURES[machine]
     code = [
         _op(_LOAD, _ARCHITECTURE),
@@ -169,7 +169,7 @@ def _argument_tests(*, devices: bool) -> dict[str, list[bytes]]:
 
 
 def _only_unix(kind: int) -> list[bytes]:
-    """Refuse all sockets except Unix sockets of one kind."""
+    """Return instructions that refuse all sockets except Unix sockets of one kind."""
     family = [_argument(0), *_unless(_EQUAL, [_AF_UNIX])]
     return [*family, _argument(1), _op(_AND, _SOCK_TYPE), *_unless(_EQUAL, [kind])]
 
@@ -179,7 +179,10 @@ def _op(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
 
 
 def _argument(index: int) -> bytes:
-    """Load the lower half of an argument; the kernel ignores the upper half of those used here."""
+    """Return the instruction that loads the lower half of an argument.
+
+    The kernel ignores the upper half of the arguments used here.
+    """
     return _op(_LOAD, 16 + 8 * index)
 
 
@@ -196,6 +199,6 @@ def _refuse_if(values: Sequence[int]) -> list[bytes]:
 
 
 def _unless(test: int, values: Sequence[int], number: int = errno.EPERM) -> list[bytes]:
-    """Refuse if no value passes the test."""
+    """Return instructions that refuse the call if the test fails with every value."""
     jumps = [_op(test, value, yes=len(values) - i) for i, value in enumerate(values)]
     return [*jumps, _refuse(number)]
