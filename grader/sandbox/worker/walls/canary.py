@@ -117,7 +117,10 @@ def _read_any(paths: Sequence[str]) -> None:
 
 
 def _read_memory(process: int) -> None:
-    """Read memory of another process in both ways; address 0 is enough to see a refusal."""
+    """Try to read memory of another process by a call and by /proc; raise if both are refused.
+
+    The call gets address 0: it fails in any case, but shows by its error if it was refused.
+    """
     vector = (ctypes.c_size_t * 2)(0, 1)
     try:
         kernel.call("process_vm_readv", process, vector, 1, vector, 1, 0)
