@@ -151,10 +151,7 @@ class _Stopwatch:
         return time.monotonic() - self._began
 
     def judge_queued(self) -> float:
-        """Return the seconds that the judge's thread waited for a core; 0 if unknown.
-
-        The worker may have waited for the judge meanwhile, so these seconds are not idle time.
-        """
+        """Return the seconds that the judge waited for a core (0 if unknown): no idle time."""
         if self._queued_before is None:
             return 0.0
         return (process_usage.own_queued_seconds() or self._queued_before) - self._queued_before
@@ -196,9 +193,7 @@ class _Reply:
     def read(self, channel: socket.socket) -> bool:
         """Read bytes that have arrived; return False if the worker has hung up.
 
-        Raises:
-            BlockingIOError: No bytes have arrived.
-            ProtocolViolation: The header is wrong, or announces too many bytes.
+        Raises BlockingIOError if no bytes have arrived, and ProtocolViolation for a wrong header.
         """
         count = channel.recv_into(memoryview(self.data)[self.received :])
         self.received += count
@@ -333,10 +328,7 @@ class WorkerClient(Closeable):
 
     @property
     def isolation(self) -> Isolation:
-        """Results of the forbidden acts that it tried when it started.
-
-        The first access waits for the start, and raises GraderError if that fails.
-        """
+        """Results of the forbidden acts; waits for the start, GraderError if that fails."""
         if self._isolation is None:
             try:
                 reply = self._ask(
@@ -381,10 +373,7 @@ class WorkerClient(Closeable):
 
     @contextlib.contextmanager
     def count_as_waiting(self) -> Iterator[None]:
-        """Add the time of a block, such as reading a reply, to `seconds_waited`.
-
-        Without a deadline nothing is added.
-        """
+        """With a deadline, add the time of a block, such as reading a reply, to `seconds_waited`."""
         deadline = self.deadline
         began = 0.0 if deadline is None else deadline.clock()
         try:
@@ -514,10 +503,7 @@ class WorkerClient(Closeable):
                 raise
 
     def _transfer(self, events: int, pending: memoryview, reply: _Reply) -> memoryview:
-        """Send and receive as much as the channel allows now; return the bytes still to send.
-
-        Raises a WorkerError if the worker has hung up.
-        """
+        """Send and receive as much as the channel allows now; return the bytes still to send."""
         try:
             if events & select.POLLOUT:
                 pending = pending[self._channel.send(pending) :]
@@ -559,10 +545,7 @@ class WorkerClient(Closeable):
         return f", stopped in {self.stopped_at}" if self.stopped_at else ""
 
     def _read_current_line(self, filename: str, source: bytes) -> None:
-        """Read output for up to LOCATION_SECONDS, until it shows the current line of a file.
-
-        `stopped_at` keeps the line; the other output is dropped.
-        """
+        """Read output for LOCATION_SECONDS, or until the current line of a file is `stopped_at`."""
         output = b""
         end = time.monotonic() + LOCATION_SECONDS
         while not self.stopped_at and len(output) < MAX_LOCATION_BYTES:
@@ -609,10 +592,7 @@ class WorkerClient(Closeable):
         self._looked = time.monotonic()
 
     def _watch(self) -> None:
-        """Raise LimitExceeded if there are too many files, written bytes or bytes of memory.
-
-        The kernel does not enforce these limits.
-        """
+        """Raise LimitExceeded for files, written bytes or memory, which the kernel does not limit."""
         excess = self._scratch.exceeded_limit()
         if excess:
             raise LimitExceeded(excess)
@@ -627,10 +607,7 @@ class WorkerClient(Closeable):
             raise LimitExceeded(f"took more than {max_resident >> 20:,} MB of memory")
 
     def _drain(self) -> bool:
-        """Read the output that has arrived; return False if the process has closed it.
-
-        Raises LimitExceeded if the process has printed too much.
-        """
+        """Read arrived output; False if the process has closed it, LimitExceeded for too much."""
         with contextlib.suppress(BlockingIOError):
             while piece := os.read(self._output, 1 << 16):
                 self.output_bytes += len(piece)
@@ -679,10 +656,7 @@ class WorkerClient(Closeable):
         return process_usage.resident_bytes(self.pid)
 
     def close(self) -> None:
-        """Kill the process with all that it started, and remove its folder.
-
-        Does nothing in a fork of the judge.
-        """
+        """Kill the process with all that it started and remove its folder; not in a fork."""
         if os.getpid() == self._owner:
             _current_thread.workers.discard(self)
             self._stack.close()

@@ -35,7 +35,7 @@ def is_skipping(program: bytes) -> bool:
 
 
 def cell_starts(program: bytes) -> tuple[int, ...]:
-    """Return the number of the line `# ---- cell N ----` above each cell; () without cells."""
+    """Return the number of the line `# ---- cell N ----` above each cell; () for no notebook."""
     if not program.startswith((f"{STOPPING_MARK}\n".encode(), f"{SKIPPING_MARK}\n".encode())):
         return ()
     marks = _FIRST_LINES.finditer(program)

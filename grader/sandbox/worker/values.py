@@ -23,7 +23,7 @@ def is_tensor(value: object) -> bool:
 
 
 def dtype_name(value: Any) -> str:  # noqa: ANN401 an array or a tensor
-    """Return the name of a dtype: `float32` in numpy and in torch."""
+    """Return the name of the dtype of an array or tensor, such as `float32` for both."""
     return str(value.dtype).removeprefix("torch.")
 
 
