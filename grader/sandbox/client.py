@@ -151,7 +151,7 @@ class _Stopwatch:
         return time.monotonic() - self._began
 
     def judge_queued(self) -> float:
-        """Return the seconds that the judge waited for a core (0 if unknown): no idle time."""
+        """Return the seconds that the judge waited for a core; the worker was not idle by itself."""
         if self._queued_before is None:
             return 0.0
         return (process_usage.own_queued_seconds() or self._queued_before) - self._queued_before
@@ -328,7 +328,10 @@ class WorkerClient(Closeable):
 
     @property
     def isolation(self) -> Isolation:
-        """Results of the forbidden acts; waits for the start, GraderError if that fails."""
+        """Results of the forbidden acts that the process tried when it started.
+
+        The first access waits for the start, and raises GraderError if that fails.
+        """
         if self._isolation is None:
             try:
                 reply = self._ask(
@@ -373,7 +376,7 @@ class WorkerClient(Closeable):
 
     @contextlib.contextmanager
     def count_as_waiting(self) -> Iterator[None]:
-        """With a deadline, add the time of a block, such as reading a reply, to `seconds_waited`."""
+        """If there is a deadline, add the time of a block of code to `seconds_waited`."""
         deadline = self.deadline
         began = 0.0 if deadline is None else deadline.clock()
         try:
@@ -592,7 +595,10 @@ class WorkerClient(Closeable):
         self._looked = time.monotonic()
 
     def _watch(self) -> None:
-        """Raise LimitExceeded for files, written bytes or memory, which the kernel does not limit."""
+        """Raise LimitExceeded if there are too many files, written bytes or bytes of memory.
+
+        The kernel does not enforce these limits.
+        """
         excess = self._scratch.exceeded_limit()
         if excess:
             raise LimitExceeded(excess)
@@ -607,7 +613,7 @@ class WorkerClient(Closeable):
             raise LimitExceeded(f"took more than {max_resident >> 20:,} MB of memory")
 
     def _drain(self) -> bool:
-        """Read arrived output; False if the process has closed it, LimitExceeded for too much."""
+        """Read the arrived output; return False if it is closed, raise if it is too much."""
         with contextlib.suppress(BlockingIOError):
             while piece := os.read(self._output, 1 << 16):
                 self.output_bytes += len(piece)
@@ -656,7 +662,10 @@ class WorkerClient(Closeable):
         return process_usage.resident_bytes(self.pid)
 
     def close(self) -> None:
-        """Kill the process with all that it started and remove its folder; not in a fork."""
+        """Kill the process with all that it started, and remove its folder.
+
+        Does nothing in a fork of the judge.
+        """
         if os.getpid() == self._owner:
             _current_thread.workers.discard(self)
             self._stack.close()
