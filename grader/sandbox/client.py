@@ -151,7 +151,7 @@ class _Stopwatch:
         return time.monotonic() - self._began
 
     def judge_queued(self) -> float:
-        """Return the seconds that the judge waited for a core; the worker was not idle by itself."""
+        """Return the seconds that the judge waited for a core: not the worker's own idle time."""
         if self._queued_before is None:
             return 0.0
         return (process_usage.own_queued_seconds() or self._queued_before) - self._queued_before
@@ -240,16 +240,10 @@ class WorkerClient(Closeable):
         self,
         *,
         torch: bool,
-        cpu_seconds: int = CPU_SECONDS,
+        cpu_seconds: int = CPU_SECONDS,  # in all
         zygote: spawn.Zygote | None = None,
     ) -> None:
-        """Start the process, or have a zygote fork it; the judge does not wait for it.
-
-        Args:
-            torch: True if programs may use torch.
-            cpu_seconds: Limit on the CPU time of the process in all.
-            zygote: It forks the process; without one, a new supervisor starts it.
-        """
+        """Start the process, or have a zygote fork it; the judge does not wait for it."""
         self.torch = torch
         self._cpu_seconds = cpu_seconds
         self._zygote = zygote

@@ -121,7 +121,7 @@ class Several(NamedTuple):
 
 
 class Timed(NamedTuple):
-    """Run steps on inputs; do not check if they change inputs.  Reply: `Outcome` with `spent`."""
+    """Run steps once and measure their CPU time.  Reply: `Outcome`, without changes of inputs."""
 
     program: str
     steps: WireSteps

@@ -30,9 +30,9 @@ def differentiate_numerically(program: LoadedProgram, request: Differentiate) ->
 
     Only the steps that compute the result `of` are passed.  The inputs in `want` are float64
     arrays, which are unchanged afterwards.  `cotangent` has the shape of the result, or is None for
-    a scalar.  If the function has `kinks` (where two values of the input are equal, as in a
-    maximum), each step is at most a quarter of the smallest gap between two values, so no
-    difference crosses a kink.
+    a scalar.  If the function has `kinks`, as a maximum has where two entries of the input are
+    equal, each step is at most a quarter of the smallest gap between two entries, so no difference
+    crosses a kink.
 
     Returns:
         For each input: `value`, the gradient, NaN for entries that are not finite; `error`, the

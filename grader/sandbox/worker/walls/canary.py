@@ -117,7 +117,7 @@ def _read_any(paths: Sequence[str]) -> None:
 
 
 def _read_memory(process: int) -> None:
-    """Try to read memory of another process by a call and by /proc; raise if both are refused.
+    """Try to read memory of another process by a call and by /proc; refused only if both are.
 
     The call gets address 0: it fails in any case, but shows by its error if it was refused.
     """
