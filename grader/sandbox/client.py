@@ -542,7 +542,7 @@ class WorkerClient(Closeable):
         return f", stopped in {self.stopped_at}" if self.stopped_at else ""
 
     def _read_current_line(self, filename: str, source: bytes) -> None:
-        """Read output for LOCATION_SECONDS, or until the current line of a file is `stopped_at`."""
+        """Read output until it shows the current line of a file, and keep that in `stopped_at`."""
         output = b""
         end = time.monotonic() + LOCATION_SECONDS
         while not self.stopped_at and len(output) < MAX_LOCATION_BYTES:

@@ -116,8 +116,8 @@ def confine(own: WorkerConfig, shared: SharedConfig, parent: int) -> list[str]:
     """Raise all walls before any program runs, and make this process end with its parent.
 
     The order matters.  Limits come first, while they may still be set.  The user comes before
-    `die_with_parent`, because changing the user clears that setting.  System calls come last,
-    because the other walls need calls that the filter refuses.
+    `die_with_parent`, because changing the user clears that setting.  The seccomp filter comes
+    last, because the other walls need calls that it refuses.
 
     Returns:
         One sentence for each missing wall, with the reason.
