@@ -18,9 +18,9 @@ AUDIT_FORMAT = 2
 class MatrixCell(StrEnum):
     """Result of one check for one program, over all seeds."""
 
-    PASSES = auto()
-    KILLS = auto()
-    WOULD_KILL = auto()  # it does not pass, but in a grade it would be skipped for a check it needs
+    PASSES = auto()  # the check lets the program pass on every seed
+    KILLS = auto()  # the check fails the program on every seed
+    WOULD_KILL = auto()  # the same, but a grade skips the check, because one that it needs fails
     VARIES = auto()  # it depends on the seed
     NOT_RUN = auto()
 
@@ -30,26 +30,26 @@ class AuditRow:
     """One program: the reference, the starter, or one variant of a misconception."""
 
     name: str  # "reference", "starter", "even-split", "even-split (2)"
-    misconception: str | None
+    misconception: str | None  # "even-split"; None for the reference and the starter
     cells: Mapping[str, MatrixCell]  # by check id
     named: tuple[str, ...]  # misconceptions that diagnosis named on every seed
     named_well: int  # seeds on which diagnosis named exactly the right ones
     seeds: int  # on which every check ran
     claimed_by: tuple[str, ...] = ()  # checks that the spec says kill it
-    # By a check that VARIES: the seeds on which the program passes it.
+    # For each check whose cell is VARIES: the seeds on which the program passes it.
     passing_seeds: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckFacts:
-    """Facts about one check, after all programs were tried."""
+    """How many wrong programs one check stops, and which trivial answers pass it."""
 
     id: str
     kind: str
     stretch: bool
-    stops: int  # wrong programs that it does not pass on every seed, also if it would be skipped
-    first: int  # the programs among them that no earlier check stops
-    lets_through: tuple[str, ...] = ()  # trivial answers that pass it
+    stops: int  # wrong programs that fail it on some seed, even if a grade would skip it
+    first: int  # those of them that no earlier required check kills
+    lets_through: tuple[str, ...] = ()  # names of trivial answers that pass it
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,32 +59,36 @@ class TrivialAnswer:
     name: str  # "zeros", "first-call"
     about: str  # "returns zeros of the right shape"
     passes: tuple[str, ...]
-    accepted: bool  # every check that decides lets it through
+    accepted: bool  # True if it passes every check that decides
     made: bool = True  # False if its results equal the reference's: it proves nothing
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedSolutionResult:
-    """Result of a right program other than the reference."""
+    """Result of grading a right program other than the reference."""
 
     name: str
-    passed: int  # seeds on which every check that decides passes it
-    seeds: int
-    derived: bool = False  # by the audit, from the reference
+    passed: int  # number of seeds on which it passes every check that decides
+    seeds: int  # number of seeds tried
+    derived: bool = False  # True if the audit made it from the reference
 
 
 @dataclass(frozen=True, slots=True)
 class PlantingResult:
-    """Result of planting ideas into accepted solutions, on one seed: are they named?"""
+    """Does diagnosis still name an idea if the rest of the code is written in another style?
 
-    named: int  # by exactly their own name
-    missed: tuple[str, ...]  # "even-split in loops (named: nothing)"
+    A *plant* is an accepted solution in which a variant's wrong functions replace the right ones.
+    Each is graded on one seed.
+    """
+
+    named: int  # plants whose diagnosis names exactly their idea
+    missed: tuple[str, ...]  # the other failing plants: "even-split in loops (named: nothing)"
     passing: int  # plants that pass: the solution does not use the functions that are replaced
     impossible: int  # variants that fit into no accepted solution that was tried
 
     @property
     def named_share(self) -> float:
-        """Return the named share of the plants that fail a check."""
+        """Return the share of failing plants that are named; at least one plant must fail."""
         return self.named / (self.named + len(self.missed))
 
 
@@ -106,7 +110,8 @@ class Budget:
 class Remark:
     """Suggested improvement of the question."""
 
-    # redundant, starter, parts, todo, unused, unclaimed, repair, prerequisites
+    # One of: redundant, starter, parts, todo, unused, unclaimed, repair, prerequisites, planted,
+    # tolerance.
     about: str
     text: str
 
@@ -135,7 +140,10 @@ class AuditReport:
         return not self.problems
 
     def first_check_stopping(self, idea: str) -> str:
-        """Return the first check that stops every variant of an unclaimed idea, or ""."""
+        """Return the first check that kills every variant of an idea without `killed_by`, or "".
+
+        Stretch checks do not count.
+        """
         rows = [row for row in self.programs if row.misconception == idea and not row.claimed_by]
         if not rows:
             return ""
@@ -150,8 +158,8 @@ class MutantFate(StrEnum):
     """Outcome of a mutant."""
 
     KILLED = "killed"  # a check that decides does not pass
-    EQUIVALENT = "equivalent"  # it never differed from the reference in the search
-    EXPLAINED = "explained"  # it passes, and the spec says why that is as it should be
+    EQUIVALENT = "equivalent"  # it passes, and no input was found on which it is wrong
+    EXPLAINED = "explained"  # it passes on some seed, and `survivors` in the spec says why it may
     SURVIVED = "survived"  # it passes, and there are inputs on which it is wrong
     FLAKY = "flaky"  # it passes on some seeds, and is killed on the others
 
@@ -165,7 +173,7 @@ class Counterexample:
     case: str  # the case of the question that it was made from
     inputs: str  # as a case is written in YAML
     seed: int
-    result: str | None  # what differs; None if it is not a result
+    result: str | None  # name of the wrong result; None if something else differs
     sentence: str
     advice: str
 
@@ -178,17 +186,17 @@ class MutantTrial:
     fate: MutantFate
     killed_by: str | None = None  # a check, or "loading"
     seed: int | None = None  # on which it was killed first
-    passing_seeds: tuple[int, ...] = ()  # of one that is killed on the others
-    because: str | None = None  # the spec's words
+    passing_seeds: tuple[int, ...] = ()  # if it is killed on the other seeds only
+    because: str | None = None  # why it may pass, in the words of the spec
     counterexample: Counterexample | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MutationReport:
-    """All mutants of a reference."""
+    """Results of all tried mutants of a question."""
 
     question: str
-    derived: int  # number of mutants that exist
+    derived: int  # number of mutants that could be made
     trials: tuple[MutantTrial, ...]  # one for each mutant that was tried
     seeds: tuple[int, ...]
     searched: int  # inputs on which passing mutants were compared with the reference

@@ -17,7 +17,7 @@ RESULTS_FORMAT = 4
 
 
 def round_points(points: float) -> float:
-    """Return points without rounding noise of weights, as an integer if they are one."""
+    """Round to 6 decimals, to drop the float noise of weights; whole points become an int."""
     value = round(points, 6)
     return int(value) if value == int(value) else value
 
@@ -26,9 +26,9 @@ def round_points(points: float) -> float:
 class HandIn:
     """One file that a student handed in for one question."""
 
-    student: str  # identity in the layout of the submissions
+    student: str  # as the path of the file names the student: a login, a number, an email
     question: str  # id
-    path: str  # from the folder or zip file of all submissions, with `/`
+    path: str  # below the folder or zip file of all submissions: "ada/pool.py"
     sha256: str  # of its program, in hexadecimal; "" if it has none
     at: str = ""  # time in UTC, ISO 8601; "" if unknown
     fault: str = ""  # why it has no program, one sentence
@@ -47,14 +47,14 @@ class SubmittedProgram:
 
     @property
     def sha256(self) -> str:
-        """Return the hash of the program, or of the list of all hashes; see `grade_key`."""
+        """Return the hash of the program; with modules, the hash of all their hashes."""
         if not self.modules:
             return hashlib.sha256(self.main).hexdigest()
         return hashlib.sha256(json.dumps(self.hashes).encode()).hexdigest()
 
     @property
     def hashes(self) -> list[tuple[str, str]]:
-        """Return name and hash of each file; the name of the program is empty."""
+        """Return the name and hash of each file, the program first with the name ""."""
         files = [("", self.main), *self.modules.items()]
         return [(name, hashlib.sha256(content).hexdigest()) for name, content in files]
 
@@ -69,14 +69,14 @@ class AssignedQuestion:
     bank: str  # path
     parts: tuple[int, ...]  # numbers of the parts that count
     of: int  # maximum points of these
-    weight: float = 1.0  # of its points in the total
+    weight: float = 1.0  # factor of its points in the total
     hidden: tuple[str, ...] = ()  # checks and cases that students do not see
     shared: bool = False  # the checks of a failing part earn equal shares of its points
     libraries: Mapping[str, str] = field(default_factory=dict)  # versions, by name
     is_text: bool = False  # the submission is a text, not a program
 
     def weighted_points(self, points: int) -> float:
-        """Return points as they count in a total."""
+        """Return points times the weight of the question."""
         return round_points(points * self.weight)
 
 
@@ -86,11 +86,11 @@ class LatePolicy:
 
     penalty: float  # percent of the points for each started day
     days: int  # after more days, a submission earns nothing
-    # By student: more days than others have, or a time in ISO 8601 with its offset.
+    # By student: a number of extra days, or another deadline in ISO 8601 with its offset.
     extensions: Mapping[str, int | str] = field(default_factory=dict)
 
     def percent(self, days: int) -> float:
-        """Return the penalty after a number of started days, in percent of the points."""
+        """Return the penalty in percent of the points, for a file that is this many days late."""
         return 100.0 if days > self.days else min(100.0, days * self.penalty)
 
 
@@ -123,27 +123,30 @@ class ClassSettings:
 
     @property
     def max_points(self) -> float:
-        """Return the maximum of all points, with weights."""
+        """Return the largest possible total: the maximum of each question times its weight."""
         return round_points(sum(asked.weighted_points(asked.of) for asked in self.questions))
 
     def seed_of(self, student: str) -> int:
-        """Return the seed of a student's grades."""
+        """Return the seed of a student's grades: the class's, unless `per_student` is true."""
         if not self.per_student:
             return self.seed
         digest = hashlib.sha256(f"{self.seed} {student}".encode(errors="surrogateescape")).digest()
         seed = int.from_bytes(digest[:5], "big")
-        # Such a seed draws the same set of numbers as that of the class.
+        # The student's seed draws the same set of numbers (`given` in a spec) as the class's seed.
         return seed - seed % PERIOD + self.seed % PERIOD
 
     def days_late(self, student: str, at: str) -> int | None:
-        """Return the started days after a student's deadline; None if a time is unknown."""
+        """Return how many days after a student's deadline `at` is: 0 in time, 2 after 25 hours.
+
+        Returns None if `at` is "" or the class has no deadline.
+        """
         if not self.deadline or not at:
             return None
         late = datetime.fromisoformat(at) - self.deadline_for(student)
         return max(0, math.ceil(late / timedelta(days=1)))
 
     def deadline_for(self, student: str) -> datetime:
-        """Return a student's deadline, if the class has one."""
+        """Return a student's deadline, with their extension; the class must have a deadline."""
         extension = self.late.extensions.get(student, 0) if self.late else 0
         if isinstance(extension, str):
             return datetime.fromisoformat(extension)
@@ -152,7 +155,7 @@ class ClassSettings:
 
 @dataclass(frozen=True, slots=True)
 class ProgramGrade:
-    """Result of grading one program."""
+    """Result of grading one program: a report, or a fault that prevented it, or both."""
 
     key: str  # hash of everything that affects the result
     report: Report | None = None
@@ -176,14 +179,17 @@ class ClassEntry:
 
     @property
     def earned_points(self) -> int | None:
-        """Return the points of the grade; None if the submission was not graded."""
+        """Return the points of the grade: 0 without a program, None if it was not graded."""
         if self.hand_in.fault:
             return 0
         return None if self.report is None else sum(part.points for part in self.report.parts)
 
     @property
     def points(self) -> int | None:
-        """Return the points that count: by hand, or earned ones less the penalty, rounded up."""
+        """Return the points that count, or None if there are none yet.
+
+        They are the points given by hand, or else the earned ones less the penalty, rounded up.
+        """
         if self.override is not None:
             return self.override.points
         earned = self.earned_points
@@ -206,7 +212,7 @@ class ClassEntry:
 
     @property
     def verdict(self) -> str:
-        """Return the verdict in one or two words."""
+        """Return the verdict in one or two words: "pass", "no answer", "by hand", "not graded"."""
         if self.hand_in.fault:
             return "no answer"
         if self.report is None and self.override is not None:
@@ -215,7 +221,11 @@ class ClassEntry:
 
     @property
     def note(self) -> str:
-        """Return why a verdict is missing, and why the points differ from the earned ones."""
+        """Join all remarks on the grade with "; ".
+
+        They tell why there is no verdict, which lines or definitions were skipped, which other
+        files have the same time, and why the points differ from the earned ones.
+        """
         notes = [self.hand_in.fault]
         if not self.hand_in.fault and self.report is None and self.override is None:
             notes.append(self.fault or "it was not graded yet")

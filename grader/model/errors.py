@@ -14,7 +14,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterable, Iterator, Sequence
 
-KeyPath = tuple[str | int, ...]  # keys and indices that lead to a place in a YAML file
+KeyPath = tuple[str | int, ...]  # the way to a place in a YAML file: ("parts", 0, "checks", 2)
 SpecError = tuple[KeyPath, str]  # a place, and what was expected and found there
 SpecErrors = Iterator[SpecError]
 
@@ -82,7 +82,10 @@ _LIMITS = {  # by error number: the problem of the machine, and its fix
 
 
 def to_machine_error(fault: BaseException | None) -> MachineError | None:
-    """Return the error for a user if the machine caused an exception, or its cause."""
+    """Return the error to show if this machine caused an exception: a full disk, for example.
+
+    The exceptions that led to it are examined as well.  Returns None if nothing is recognized.
+    """
     while fault is not None:
         number = fault.errno if isinstance(fault, OSError) else None
         if isinstance(fault, MemoryError) or "failed to map segment" in str(fault):
@@ -102,11 +105,11 @@ def to_machine_error(fault: BaseException | None) -> MachineError | None:
 
 
 # Measured over the names of kinds, keys and generators: with one typo 99.7 % of them are found,
-# with two 80 %.  Of 2,300 words of docs and numpy that are unlike any kind, 1 % get one (at a
-# similarity of 0.5: 32 %).
+# with two 80 %.  Of 2,300 words of docs and numpy that are unlike any kind, 1 % get a wrong
+# suggestion (at a similarity of 0.5: 32 %).
 MIN_SIMILARITY = 0.7
 MIN_SIMILARITY_OF_SHORT = 0.65  # of three letters a swap leaves two thirds alike
-MIN_LETTERS = 3  # of a beginning or a part: fewer occur in too many words
+MIN_LETTERS = 3  # a shorter word would be the beginning, or a part, of too many words
 MAX_LETTERS = 100  # of a misspelled word: comparing takes time
 
 

@@ -31,10 +31,12 @@ END_SECONDS = 5.0  # by the clock: until a process that was told to end is gone
 EXIT_GRACE_SECONDS = 2.0  # by the clock: until a process that closed its channel has ended
 LOCATION_SECONDS = 1.0  # by the clock: until a stopped process has printed its current line
 CPU_SECONDS = 120  # all that a worker does for one submission
-BANK_CPU_SECONDS = 3600  # all that a worker does for a bank, for which it lasts a whole session
+BANK_CPU_SECONDS = 3600  # all that a worker does for a bank; it lives as long as the session
 MAX_BANK_CPU_NANOSECONDS = BANK_CPU_SECONDS * 10**9 // 2  # after which the bank's worker is renewed
-MIN_MUTANT_CALL_SECONDS = 1.0  # one call of a mutant: no reference takes as long on a busy machine
-MUTANT_CALL_FACTOR = 30.0  # one call of a mutant, in calls of the reference
+# One call of a mutant may take this multiple of a call of the reference, but at least
+# MIN_MUTANT_CALL_SECONDS, in which every reference finishes, even on a busy machine.
+MIN_MUTANT_CALL_SECONDS = 1.0
+MUTANT_CALL_FACTOR = 30.0
 MAX_REFERENCE_SECONDS = 0.1  # by the clock: the reference on an input that is to expose a mutant
 MAX_GRADE_SECONDS = 900.0  # by the clock: one job of a class, several times the longest grade
 AUTOGRADER_SECONDS = 540  # by the clock: Gradescope ends a grade after 10 minutes, with a zero
@@ -60,7 +62,7 @@ MAX_SCRATCH_FILES = 1000  # in a worker's folder
 
 # -- replies of a worker ---------------------------------------------------------------------------
 
-# Bytes of arrays in a reply: this much, and a multiple of the inputs.
+# Bytes of arrays in a reply: at most SPARE_REPLY_BYTES, plus this multiple of the inputs' bytes.
 SPARE_REPLY_BYTES = 1 << 20
 REPLY_SIZE_FACTOR = 8
 MAX_TESTED_REPLY_BYTES = 8 << 20  # of arrays in one call between a test and the tested code

@@ -1,4 +1,4 @@
-"""Mutants: small changes of a program; and how far an input is from the cases of a question."""
+"""Mutants: programs with one small change, with which an audit tests the checks of a question."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ class Mutant:
 
     @property
     def rank(self) -> bytes:
-        """Return a hash of the key and line: a sample takes mutants in this order."""
+        """Return a hash of key and line.  A sample takes the mutants with the smallest ones."""
         return hashlib.sha256("\0".join((*self.key, str(self.line))).encode()).digest()
 
     @property
     def accepted_solution(self) -> str:
-        """Return the name of the accepted solution that it changes; empty for the reference."""
+        """Return the accepted solution that it changes, as "loops"; empty for the reference."""
         scope = re.match(r"accepted/([\w-]+)\.", self.scope)
         return scope[1] if scope else ""
 
 
 def mutant_key(scope: str, was: str, becomes: str) -> tuple[str, str, str]:
-    """Return the parts of a key with normalized white space."""
+    """Return the identity of a mutant: its scope, old and new code, each with single spaces."""
     return " ".join(scope.split()), " ".join(was.split()), " ".join(becomes.split())
 
 
 class Reach(StrEnum):
-    """Distance of an input from the cases of its question."""
+    """How far an input on which a mutant is wrong is from the cases of the question."""
 
     SAME = "another draw of the case"
     VALUES = "the case with small whole numbers"

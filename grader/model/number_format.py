@@ -140,7 +140,7 @@ def join_words(words: Iterable[object], most: int | None = None) -> str:
 
 
 def format_minutes(minutes: float) -> str:
-    """Return a number of minutes, hours or days."""
+    """Return a duration in its largest fitting unit: "90 minutes", "3 hours", "2 days"."""
     rounded = max(0, round(minutes))
     if rounded < 120:
         return format_count(rounded, "minute")
@@ -161,7 +161,7 @@ def _distinct_texts(
     expected: SupportsFloat,
     precisions: range,
 ) -> tuple[str, str]:
-    """Return two numbers at the first precision at which they differ, else at the lowest."""
+    """Format two numbers at the first precision at which the texts differ, else at the lowest."""
     for precision in precisions:
         texts = (format_value(observed, precision), format_value(expected, precision))
         if texts[0] != texts[1]:

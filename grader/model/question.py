@@ -51,8 +51,9 @@ class Header:
 class Question:
     """A question of a bank.
 
-    A program in the spec, or in a file with others, begins with as many blank lines as there are
-    lines above it in that file.  `without_leading_blank_lines` returns it as a person gets it.
+    Messages name lines of the file in which a program is written.  If it is written in the spec, or
+    in a file with others, its source begins with a blank line for each line above it there.
+    `without_leading_blank_lines` returns the source as a person gets it.
     """
 
     id: str
@@ -78,7 +79,7 @@ class Question:
 
     @staticmethod
     def without_leading_blank_lines(source: bytes) -> bytes:
-        """Return a program without the blank lines at its start."""
+        """Return a program without the line breaks at its start."""
         return source.lstrip(b"\n")
 
     def is_starter(self, submission: bytes) -> bool:
@@ -153,13 +154,16 @@ class Question:
     def functions_called_by_runs(
         self, runs: Collection[str], owner: Owner = "submission"
     ) -> tuple[str, ...]:
-        """Return the functions of an owner that steps of some runs call, in order of use."""
+        """Return the functions that the steps of these runs call, in order of use.
+
+        Only functions of one owner are returned: by default those of the submission.
+        """
         steps = (step for name, run in self.runs.items() if name in runs for step in run)
         return tuple(dict.fromkeys(step.function for step in steps if step.owner == owner))
 
 
 def assignment_of(name: str) -> str:
-    """Return a regex for an assignment to a name, also among others, at the left margin."""
+    """Return a regex for an assignment at the left margin: `N = 3`, `N: int`, `a, N = f()`."""
     return rf"^(?! )(?:[*(\[ ]*\w+[)\] ]*[,=])*[*(\[ ]*{name}[)\] ]*[,:=]"
 
 

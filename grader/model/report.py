@@ -9,17 +9,17 @@ from enum import StrEnum
 from typing import Literal
 
 REPORT_FORMAT = 1
-SMALLER_INPUTS_NOTE = "shown with smaller inputs"  # on a case whose own inputs are larger
+SMALLER_INPUTS_NOTE = "shown with smaller inputs"  # `about` if the inputs of the case are too large
 
 
 class Verdict(StrEnum):
-    """Verdict on a check or on a whole submission."""
+    """Verdict on a check, on a part or on a whole submission."""
 
     PASS = "pass"
     FAIL = "fail"  # it ran and is wrong
     ERROR = "error"  # it raised, died, or broke the protocol
     LIMIT = "limit"  # time, memory or output
-    SKIPPED = "skipped"  # checks only: something it needs did not pass
+    SKIPPED = "skipped"  # checks and parts only: not run, often because an earlier check failed
     INCONCLUSIVE = "inconclusive"  # checks only: a measurement too noisy to decide; fails nobody
     INVALID = "invalid"  # the question bank is at fault
 
@@ -36,9 +36,9 @@ class Mismatch:
     index: tuple[int, ...] | None  # None if it has no index: a type, a shape, a scalar
     observed: str  # four significant digits, or words ("NaN", "a list")
     expected: str
-    allowed: str | None  # the band around the expected value; None if it must be equal
-    wrong: int  # entries outside the band
-    total: int
+    allowed: str | None  # "+-1e-7", the band around the expected value; None if it must be equal
+    wrong: int  # number of entries outside the band
+    total: int  # number of all entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,12 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Every entry of a result, in row-major order, as numbers that can be drawn."""
+    """Every entry of a result as a number, in row-major order, to draw a picture from."""
 
     shape: tuple[int, ...]
     yours: tuple[float, ...]
     expected: tuple[float, ...]
-    wrong: tuple[int, ...]  # indices of those outside the band
+    wrong: tuple[int, ...]  # positions in `yours` of the entries outside the band
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,12 @@ class Grids:
     """Arrays to show side by side."""
 
     panels: tuple[Panel, ...]
-    entries: Entries | None = None  # of the result, if it is small
+    entries: Entries | None = None  # of the wrong result, if it is small
 
 
 @dataclass(frozen=True, slots=True)
 class BreakdownRow:
-    """One line of a breakdown: a named part, yours and expected, and its fault."""
+    """One row of a breakdown: a named number, yours and expected, and its fault."""
 
     name: str
     observed: str
@@ -82,7 +82,7 @@ class BreakdownRow:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """Named numbers with their unit already in the text."""
+    """A table of named numbers, yours and expected; the texts contain the unit."""
 
     rows: tuple[BreakdownRow, ...]
 
@@ -98,10 +98,11 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Quantities to compare by length; `details` are lines below them, as tensors that were kept.
+    """A bar chart.
 
-    For a peak of bytes, `course` has the bytes in use over time, by yours and by the reference, and
-    `details` lists the tensors of yours at its peak.
+    `details` are lines below the bars, such as the tensors that the submission keeps.  For a peak
+    of bytes, these are the tensors at the peak, and `course` has two series of bytes in use over
+    time: the submission's and the reference's.
     """
 
     bars: tuple[Bar, ...]
@@ -111,7 +112,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Two series over steps, for a sparkline each."""
+    """A series of numbers over steps, such as a loss: the submission's and the reference's."""
 
     yours: tuple[float, ...]
     expected: tuple[float, ...]
@@ -127,10 +128,10 @@ class Frame:
     line: int
     function: str
     source: str
-    cell: int = 0  # of a notebook, from 1; lines are counted in it; 0 in a file
+    cell: int = 0  # of a notebook, from 1: `line` is counted in this cell; 0 in a plain file
 
 
-UNREADABLE_TYPE = "Unreadable"  # of an answers file that the form cannot read
+UNREADABLE_TYPE = "Unreadable"  # `type` of the exception if a file of answers cannot be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,10 @@ class ExceptionRecord:
 
     @property
     def public_type(self) -> str:
-        """Return the type if it is built in; else "an exception", as a program chose the name."""
+        """Return the type if Python defines it, else "an exception".
+
+        The submission chose any other name, and could pass information with it.
+        """
         builtin = getattr(builtins, self.type, None)
         is_builtin = isinstance(builtin, type) and issubclass(builtin, BaseException)
         return self.type if is_builtin else "an exception"
@@ -168,11 +172,11 @@ class ExceptionRecord:
 class Clause:
     """A sentence of the contract."""
 
-    number: int  # as the candidate sees it, from 1 through all parts
+    number: int  # from 1, counted through the contracts of all parts
     text: str
 
 
-NO_ANSWER_YET = "no answer yet"  # end of the message of a check whose answers are open
+NO_ANSWER_YET = "no answer yet"  # end of a check's message if answers are not written yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,20 +191,20 @@ class CheckResult:
     failing: tuple[str, ...] = ()  # the failing ones, smallest first
     part: int = 1  # the number of the part that it belongs to
     stretch: bool = False
-    blocked_by: str | None = None  # skipped: the check that did not pass
+    blocked_by: str | None = None  # id of the check because of which this one was skipped
     case_line: str = ""  # the smallest failing case: "kernel 3, stride 3, x (1, 1, 3, 3)"
-    about: str = ""  # the same in the question's words: "one entry that wins all four windows"
+    about: str = ""  # that case in the question's words: "one entry that wins all four windows"
     inputs: Mapping[str, str] = field(default_factory=dict)  # as text: {"x": "(1, 1, 3, 3)"}
-    call: str = ""  # the call there, if every argument is short: "gpus(7, 'bf16')"
+    call: str = ""  # the call on that case, if it is short: "gpus(7, 'bf16')"
     mismatch: Mismatch | None = None
     exhibit: Exhibit | None = None
     raised: ExceptionRecord | None = None
     figures: Mapping[str, float] = field(default_factory=dict)  # measured numbers by name
     effect: bool = False  # its values are right, but not the side effects of a call
-    estimate: bool = False  # it needs an estimate: the right number is not shown
+    estimate: bool = False  # an estimate, or it needs one: the right number is not shown
     clauses: tuple[Clause, ...] = ()  # that the check enforces and the submission breaks
     points: int = 0  # earned points of its part
-    of: int = 0  # maximum; 0: the points of the part are not shared, or do not count
+    of: int = 0  # maximum of `points`; 0 if the check has no points, or its part does not count
 
     @property
     def fails(self) -> bool:
@@ -209,7 +213,7 @@ class CheckResult:
 
     @property
     def is_unanswered(self) -> bool:
-        """Return True if answers that the check needs are open."""
+        """Return True if answers that the check needs are not written yet."""
         return self.message.endswith(NO_ANSWER_YET)
 
 
@@ -219,35 +223,40 @@ class PartResult:
 
     id: str
     verdict: Verdict  # `skipped`: not asked, because an earlier part did not pass
-    points: int  # earned: all, or the points of the passing checks
+    points: int  # earned: all on a pass, otherwise the sum of the points of its checks
     of: int  # maximum; 0: the part does not count in this grade
 
 
 @dataclass(frozen=True, slots=True)
 class IdeaMatch:
-    """An idea whose results equal the submission's results."""
+    """A known wrong idea that gives the same wrong results as the submission."""
 
     id: str
     feedback: str
-    exact: bool  # equal wherever the idea differs from the reference; else only in `results`
+    exact: bool  # certain: equal wherever the idea differs from the reference
     results: tuple[str, ...]  # names of the results on which they agree
-    cases: int  # failing cases they agree on; if exact, in everything that is wrong there
+    cases: int  # number of failing cases on which they agree
     failing: int = 0  # failing cases in all
-    seen: tuple[str, ...] = ()  # these cases
-    checks: tuple[str, ...] = ()  # the checks that fail and are there to catch it
+    seen: tuple[str, ...] = ()  # names of the cases that `cases` counts
+    checks: tuple[str, ...] = ()  # the failing checks that are there to catch this idea
     rounded: bool = False  # they agree after rounding, by a person or to float32, not exactly
-    # A clause, if it fits every failing case and is not sure: "but so does ...".
+    # Why the idea is not certain although it fits every failing case: "but so does even-split".
     doubt: str = ""
 
 
 STATE: Literal["state"] = (
-    "state"  # the program remembers earlier calls, so that its values prove nothing
+    "state"  # the program remembers earlier calls: its values prove nothing about ideas
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Further statement about a fault, with or without a named idea."""
+    """A sentence on why checks fail, in addition to the matching ideas or without any.
+
+    `state`: earlier calls matter.  `pair`: two ideas at once.  `rule`: what all wrong values have
+    in common, such as being half the expected ones.  `class`: on which cases a result is wrong.
+    `results`: which results are wrong, and which are always right.
+    """
 
     kind: Literal["state", "pair", "rule", "class", "results"]
     text: str  # one sentence, true of all its failing cases
@@ -268,8 +277,8 @@ class Report:
     checks: tuple[CheckResult, ...] = ()
     misconceptions: tuple[IdeaMatch, ...] = ()
     explanations: tuple[Explanation, ...] = ()  # the most certain first
-    message: str = ""  # why no check was tried; or names that the submission lacks
-    raised: ExceptionRecord | None = None  # likewise
+    message: str = ""  # why no check was tried, or which functions are missing
+    raised: ExceptionRecord | None = None  # the exception behind `message`, if there is one
     printed: str = ""  # the tail of the submission's output
     sha256: str = ""  # of the submission's bytes
     follow_up: str = ""  # on a pass: one question to think about
@@ -279,12 +288,12 @@ class Report:
     program: str = ""  # version of drill
     unchanged: bool = False  # it has the code of the starter, or of the last version that passed
     outputs: str = ""  # digest of its wrong results; "" without wrong results
-    unread: tuple[str, ...] = ()  # in a class: unreadable lines of answers, and why
-    stopped: tuple[str, ...] = ()  # in a class: exceptions of the file, whose rest counts
+    unread: tuple[str, ...] = ()  # in a class: sentences on lines of answers that were skipped
+    stopped: tuple[str, ...] = ()  # in a class: sentences on exceptions that loading survived
     format: int = REPORT_FORMAT
 
     @property
     def parts_passed(self) -> int:
-        """Return the number of parts that pass, from the first one on without a gap."""
+        """Count the parts before the first one that does not pass: 1 for pass, fail, pass."""
         passing = [part.verdict is Verdict.PASS for part in self.parts]
         return [*passing, False].index(False)

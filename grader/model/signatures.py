@@ -39,7 +39,7 @@ def required_signatures(interface: str) -> dict[str, str]:
 
 
 def _parameters(text: str) -> str:
-    """Return the parentheses at the start of a text, on one line."""
+    """Return the parentheses at the start of a text on one line; "(...)" if they never close."""
     depth = 0
     for end, sign in enumerate(text, 1):
         if sign in "([{":

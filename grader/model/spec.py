@@ -72,14 +72,21 @@ Clauses = Annotated[
 
 
 class StrictModel(BaseModel):
-    """Base of every mapping of a spec: unknown keys are errors, and nothing changes."""
+    """Base of every mapping of a spec: unknown keys are errors, and values are not converted."""
 
-    # `defer_build`: pydantic builds a model when it is first used alone; most never are.
+    # `defer_build` saves time: pydantic builds a model when data is first read with it.  Most
+    # models are only parts of another one and are never read by themselves.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 def yaml_key(description: str, default: Any = ..., **limits: Any) -> Any:  # noqa: ANN401 as Field has it
-    """Return a key with its description for documents and editors; required without a default."""
+    """Return a pydantic field whose description documents and editors show.
+
+    Args:
+        description: What the key means.
+        default: Its value if the key is missing; without a default the key is required.
+        limits: Other arguments of `pydantic.Field`, such as `gt=0` or `max_length=9`.
+    """
     return Field(default, description=description, **limits)
 
 
@@ -99,7 +106,7 @@ class Limits(StrictModel):
 class NameReference:
     """A name in a key of a check, and the kind of thing it should name."""
 
-    path: KeyPath  # below that of the check
+    path: KeyPath  # from the check to the name: ("tolerance", "of", 0)
     name: str
     name_kind: Literal["result", "input", "input or result", "run", "size", "number"]
 
@@ -123,12 +130,12 @@ class Tolerance(StrictModel):
     )
 
     def applies_to(self, result: str) -> bool:
-        """Return True if the tolerance is about a result."""
+        """Return True if `of` has the result, or is empty."""
         return not self.of or result in self.of
 
     @property
     def allowed_in_words(self) -> str:
-        """Return how far a result may be off: "off by at most 3 % or by 0.1"."""
+        """Return how far a result may be off: "off by at most 3 % or by 0.1"; "" if not at all."""
         widths = []
         if self.relative is not None:
             widths.append(f"{short(100 * self.relative)} %")
@@ -138,13 +145,13 @@ class Tolerance(StrictModel):
 
 
 class Check(StrictModel):
-    """The keys of every kind of check; each kind derives its own from it.
+    """The keys that every kind of check has; each kind adds its keys in a subclass.
 
-    What follows from the keys alone is a property of them; what needs programs is a method of the
-    `grader.grading.kinds.base.Kind`.
+    The properties tell what follows from the keys alone, such as the results to compare.  Judging
+    needs programs: see `grader.grading.kinds.base.Kind`.
     """
 
-    only_runs: ClassVar[bool] = False  # it compares results and measures nothing
+    only_runs: ClassVar[bool] = False  # True if it compares results and measures nothing
 
     id: Slug = yaml_key("Name of the check, unique in the question.")
     kind: str = yaml_key("Kind of check: what is measured, and which further keys there are.")
@@ -167,13 +174,13 @@ class Check(StrictModel):
 
     @property
     def results(self) -> tuple[str, ...]:
-        """Return the results of the run that the check compares, if it has the key `of`."""
+        """Return the results in the key `of`; none if the kind has no such key."""
         results = getattr(self, "of", ())
         return (results,) if isinstance(results, str) else tuple(results)
 
     @property
     def required_results(self) -> tuple[str, ...]:
-        """Return the results that workers have to send; none if they measure themselves."""
+        """Return the results that a worker has to send; none if the worker only measures them."""
         return self.results
 
     @property
@@ -182,10 +189,7 @@ class Check(StrictModel):
         return self.required_results
 
     def with_default_results(self, steps: Sequence[Step]) -> Self:
-        """Return the check with its results, if its keys do not name them.
-
-        By default, these are the results that no later step uses.
-        """
+        """Return the check with `of` filled in, if it is "": the results that no step uses."""
         if getattr(self, "of", None) != "":
             return self
         used = {name for step in steps for name in step.names_read}
@@ -206,7 +210,7 @@ class Check(StrictModel):
         yield from ()
 
     def missing_configuration(self) -> str:
-        """Return the key without which the check could not fail, or "" if nothing is missing."""
+        """Return what must be added to the check's keys before it can fail, or "" if nothing."""
         return "the name of a result" if getattr(self, "of", None) == [] else ""
 
 
@@ -224,7 +228,7 @@ class TolerantCheck(Check):
             yield NameReference(("tolerance", "of", number), name, "result")
 
     def spec_errors(self) -> SpecErrors:
-        """Yield a tolerance that allows nothing."""
+        """Yield a fault if there is a tolerance with neither `absolute` nor `relative`."""
         if self.tolerance is not None and not self.tolerance.allowed_in_words:
             yield ("tolerance",), "expected absolute or relative, found none"
 
@@ -269,7 +273,10 @@ class AcceptedSolution(StrictModel):
 
 
 class Idea(StrictModel):
-    """A named wrong idea: `# key: value` lines above its program, whose docstring is feedback."""
+    """Keys of a wrong idea, read from its program in `ideas.py`.
+
+    They are the lines `# key: value` above the program; `feedback` is the program's docstring.
+    """
 
     killed_by: Ids = yaml_key(
         "The check or checks that must stop it; the audit can fill this in.", []
@@ -287,15 +294,16 @@ class Idea(StrictModel):
 
     @property
     def parameter_combinations(self) -> list[dict[str, ParameterValue]]:
-        """Return every combination of values of its parameters; an empty one without parameters.
+        """Return every combination of parameter values: [{"N": 1}, {"N": 2}] for N: [1, 2].
 
-        The variants of an idea are its programs, each with every combination in this order.
+        Without parameters, this is one empty combination.  Each program of the idea gives one
+        variant for each combination, in this order.
         """
         values = itertools.product(*self.parameters.values())
         return [dict(zip(self.parameters, combination, strict=True)) for combination in values]
 
     def feedback_for(self, setting: Mapping[str, str] | None = None) -> str:
-        """Return the feedback with the values of parameters (default: the first ones)."""
+        """Return the feedback with a value for each {PARAMETER} (default: the first values)."""
         text = self.feedback.strip()
         values = self.parameter_combinations[0] if setting is None else setting
         for name, value in values.items():
@@ -360,7 +368,7 @@ class FollowUp(StrictModel):
 
     @property
     def kind(self) -> Literal["choice", "number", "array", "points"]:
-        """Return the kind of its answer."""
+        """Return how it is answered: in words ("points") if it has no choice, number or array."""
         if self.choice:
             return "choice"
         if self.number:
@@ -513,7 +521,7 @@ class Spec(StrictModel):
 
     @property
     def part_numbers(self) -> dict[str, int]:
-        """Map each part's number, as text, and its id to the number."""
+        """Map each name of a part to its number: {"1": 1, "forward": 1, "2": 2, "backward": 2}."""
         numbers = {str(number): number for number, _ in enumerate(self.parts, 1)}
         return numbers | {name: number for number, name in enumerate(self.part_ids, 1)}
 
@@ -532,7 +540,7 @@ class Spec(StrictModel):
         return {"main": self.run} if isinstance(self.run, list) else dict(self.run)
 
     def step_path(self, run: str, number: int) -> KeyPath:
-        """Return the path of keys to a step of a run."""
+        """Return the path of keys to a step: ("run", 0), or ("run", "main", 0) with named runs."""
         return ("run", number) if isinstance(self.run, list) else ("run", run, number)
 
     @property
@@ -542,10 +550,11 @@ class Spec(StrictModel):
 
 
 def normalize_spec(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parsed data of a spec with `parts`, cases as mappings, and the kind of every check.
+    """Write out the short forms of a spec: return its data as the models expect it.
 
-    In the YAML, a question of one part has its keys at the top, a row of the table of cases is a
-    list, and a check may be a word that is its id and its kind.
+    - A question of one part has the keys of the part at the top: they move into `parts`.
+    - A case may be a list, a row of the table with `columns`: it becomes a mapping.
+    - A check may be one word: it becomes its id and its kind.  The default kind is `outputs`.
     """
     spec = dict(data)
     if "parts" not in spec:
@@ -564,7 +573,7 @@ def normalize_spec(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_kinds(part: object) -> object:
-    """Return a part whose checks are mappings with a kind (default: outputs)."""
+    """Return a part whose checks are mappings with a kind; a value of a wrong type stays."""
     if not isinstance(part, dict) or not isinstance(part.get("checks"), list):
         return part
     checks: list[object] = []
@@ -579,14 +588,17 @@ def _with_kinds(part: object) -> object:
 
 
 def _case_of_row(columns: list[Any], cells: list[Any]) -> object:
-    """Return the case of a row; the row itself if it has more cells than there are columns."""
+    """Map columns to cells, without the empty ones; a row that is too long stays as it is."""
     if len(cells) > len(columns):
         return cells
     return {name: cell for name, cell in zip(columns, cells, strict=False) if cell is not None}
 
 
 def source_key_path(path: KeyPath, data: Mapping[str, Any]) -> KeyPath:
-    """Return the path in the data as written, for a path in the normalized data."""
+    """Translate a path in data from `normalize_spec` to the YAML as written, for messages.
+
+    In a question of one part, ("parts", 0, "checks", 2) becomes ("checks", 2).
+    """
     if path[:1] == ("cases",) and len(path) > 2 and isinstance(data["cases"].get(path[1]), list):
         return (*path[:2], data["columns"].index(path[2]), *path[3:])
     if path[:2] == ("parts", 0) and "parts" not in data:

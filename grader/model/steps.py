@@ -1,6 +1,6 @@
-"""Steps of a run: each assigns the results of one function call.
+"""Steps of a run: each calls one function, as in `y, ctx = forward(x, kernel)`.
 
-They are named tuples with the field names of `sandbox.worker.protocol`, where a worker reads them.
+Steps have the same field names here and in `sandbox.worker.protocol`, where a worker reads them.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ class Argument(NamedTuple):
     name: str | None
     literal: Scalar = None
     keyword: str | None = None
-    items: tuple[Argument, ...] | None = None  # of a list
+    items: tuple[Argument, ...] | None = None  # the entries, if it is a list
 
     @property
     def names_read(self) -> tuple[str, ...]:
-        """Return the names in the argument."""
+        """Return the names to look up: ("a", "b") for the list [a, 1, b]."""
         entries = self.items or (self,)
         return tuple(entry.name for entry in entries if entry.name is not None)
 
@@ -32,7 +32,7 @@ class Step(NamedTuple):
     text: str  # as written, for messages
     targets: tuple[str, ...]
     unpack: bool  # True if the result is a tuple to spread over the targets
-    owner: Owner
+    owner: Owner  # the program that has the function; "torch" computes gradients
     function: str
     arguments: tuple[Argument, ...]
 
