@@ -66,7 +66,7 @@ MAX_SCRATCH_FILES = 1000  # in a worker's folder
 SPARE_REPLY_BYTES = 1 << 20
 REPLY_SIZE_FACTOR = 8
 MAX_TESTED_REPLY_BYTES = 8 << 20  # of arrays in one call between a test and the tested code
-MAX_TESTED_CALLS = 10_000  # in one run of a test; the driver reports the cost of a few hundred
+MAX_TESTED_CALLS = 10_000  # in one run of a test; a driver may reject a few hundred already
 MAX_KEPT_NAME_LENGTH = 400  # characters of the description of a tensor that is kept
 
 # -- files of a submission and a workspace ---------------------------------------------------------

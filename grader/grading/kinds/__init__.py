@@ -1,1 +1,1 @@
-"""One class for each kind of check; `registry` finds them."""
+"""The kinds of check, such as `outputs` or `performance`; `registry` finds one by its name."""

@@ -45,7 +45,7 @@ K = TypeVar("K", bound=Check)
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """An observed number of bytes or operations: two that are nearly equal count as equal."""
+    """A measured number of bytes or operations; diagnosis takes two nearly equal ones as equal."""
 
     value: float
     kept: tuple[str, ...] | None = None  # descriptions of the counted items, if known
@@ -53,7 +53,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class CaseTrial(Generic[K]):
-    """A check on one case, with the submission of an evaluation."""
+    """One check on one case: the results of the submission and the reference, and their inputs."""
 
     evaluation: api.Evaluation
     check: K
@@ -93,7 +93,11 @@ class CaseTrial(Generic[K]):
         return api.compare_result(name, outcome.values.get(name), expected)
 
     def side_effects(self, outcome: api.Outcome, *, shared: bool = False) -> Iterator[str]:
-        """Describe the side effects of the steps that the reference's steps do not have."""
+        """Describe each side effect of the outcome's calls that the reference does not have.
+
+        A call may change an argument, or a result that an earlier call returned.  With `shared`, a
+        result may not share memory with an input either.
+        """
         expected = self.reference_outcome
         compared = self.check.compared_results
         for index, name in outcome.changed:
@@ -107,7 +111,10 @@ class CaseTrial(Generic[K]):
                 yield f"{result} is changed afterwards by {self.function_name(index)}"
 
     def function_name(self, index: int) -> str:
-        """Return the name of the function that a step calls; of the last step for a bad index."""
+        """Return what messages call the function of a step: "pool", "your backward", "your code".
+
+        A bad index stands for the last step.
+        """
         step = self.steps[index if 0 <= index < len(self.steps) else -1]
         names = {"torch": "your backward", "driver": "your code", "judge": "your code"}
         return names.get(step.owner, step.function)
@@ -128,22 +135,23 @@ class Kind(Generic[K]):
 
     needs_torch: ClassVar[bool] = False  # it uses the autograd graph
     without_torch: ClassVar[bool] = False  # for numpy only: it cannot see what torch allocates
-    needs_drawn_inputs: ClassVar[bool] = False  # a submission could remember results of fixed ones
+    needs_drawn_inputs: ClassVar[bool] = False  # results of fixed inputs could be remembered
     judges_values: ClassVar[bool] = False  # it judges values of results: zeros should not pass
-    is_law: ClassVar[bool] = False  # a law that right results obey, without expected values
+    is_law: ClassVar[bool] = False  # it tests a law of right results, not expected values
     compares_final_value_only: ClassVar[bool] = False  # it ignores the other values of a series
     hides_expected: ClassVar[bool] = False  # an estimate: no expected value is shown before a pass
     is_timed: ClassVar[bool] = False  # it measures time: an audit runs it on the reference only
     stops_late: ClassVar[bool] = False  # a call that hangs is stopped late
     is_slow_to_observe: ClassVar[bool] = False  # diagnosis observes it after the other kinds
     shows_measurement: ClassVar[bool] = False  # a passing report has a line on the measurement
-    always_reported: ClassVar[bool] = False  # a failure has its own line
-    missed_stretch_word: ClassVar[str] = "missed"  # the word for a stretch that is not reached
+    always_reported: ClassVar[bool] = False  # each failure is reported, not only the first one
+    missed_stretch_word: ClassVar[str] = "missed"  # for a stretch check that does not pass
 
     def run_check(self, evaluation: api.Evaluation, check: K) -> CheckResult:
         """Judge the submission on every case of the check.
 
-        The reference runs on each case first.  An exception of `judge` is the submission's fault.
+        The reference runs on each case first, unless the evaluation turns this off.  A ProgramError
+        or WorkerError that leaves `judge` is the submission's fault.
 
         Raises:
             SubmissionStopped: The submission's process has ended; its result tells how.
@@ -176,14 +184,14 @@ class Kind(Generic[K]):
     def judge(self, trial: CaseTrial[K]) -> CaseFinding | None:
         """Return a fault or a measurement on one case; None if there is neither.
 
-        An exception that leaves this method is reported as the submission's fault.
+        A ProgramError or WorkerError that leaves this method is reported as the submission's fault.
         """
         raise NotImplementedError
 
     # -- diagnosis --------------------------------------------------------------------------
 
     def uses_observation(self, check: K) -> bool:
-        """Return True if ideas are matched by `observe` in place of the compared results."""
+        """Return True if diagnosis compares what `observe` returns, in place of the results."""
         return type(self).observe is not Kind.observe and self.decides_on_every_machine(check)
 
     def observe(self, trial: CaseTrial[K]) -> Any:  # noqa: ANN401
@@ -194,7 +202,7 @@ class Kind(Generic[K]):
         return next(trial.side_effects(trial.subject_outcome), None)
 
     def budget_share(self, trial: CaseTrial[K]) -> float | None:  # noqa: ARG002
-        """Return the part of its budget that the submission uses; None without a budget."""
+        """Return the used share of the submission's budget, as 0.8; None without a budget."""
         return None
 
     def varies_with_style(self, check: K) -> bool:  # noqa: ARG002
@@ -226,7 +234,10 @@ def _with_side_effect(trial: CaseTrial[Any], finding: CaseFinding | None) -> Cas
 
 
 class WrittenAnswerKind(Kind[K]):
-    """A kind that judges a written answer: it looks at one case and mentions none."""
+    """A kind that judges a written answer: the same for all cases, so it takes the first one.
+
+    The result mentions no case.
+    """
 
     def run_check(self, evaluation: api.Evaluation, check: K) -> CheckResult:
         first = evaluation.cases_of(check)[0].name
@@ -235,5 +246,5 @@ class WrittenAnswerKind(Kind[K]):
 
 
 def without_cases(result: CheckResult) -> CheckResult:
-    """Return a result that tells nothing about its cases."""
+    """Return the result without the names, inputs and calls of its cases."""
     return replace(result, cases=(), failing=(), case_line="", about="", inputs={}, call="")

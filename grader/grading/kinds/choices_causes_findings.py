@@ -215,10 +215,11 @@ class FindingsCheck(_WrittenCheck):
 
 
 class FindingsKind(WrittenAnswerKind[FindingsCheck]):
-    """Compare the listed lines of a diff with its faults, by recall and precision.
+    """Compare the listed lines of a diff with its faults.
 
     A fault is found if one of its lines is listed with its reason, and half found if only the
-    reason differs.  A listed line that belongs to no fault is a false alarm.
+    reason differs.  A listed line that belongs to no fault is a false alarm.  A pass needs all
+    faults, and no more false alarms than the check allows.
     """
 
     check_model = FindingsCheck
@@ -278,7 +279,10 @@ def _sort_faults(
 
 
 def _remarks_on_alarms(check: FindingsCheck, alarms: Sequence[int], *, name_all: bool) -> list[str]:
-    """Explain the first false alarms that have an explanation; with `name_all`, list the others."""
+    """Say why some false alarms are right lines; with `name_all`, name the other ones as well.
+
+    At most MAX_EXPLAINED_ALARMS lines for which the check has an explanation get one.
+    """
     explained = [line for line in alarms if str(line) in check.innocent][:MAX_EXPLAINED_ALARMS]
     remarks = [f"line {line} is right: {check.innocent[str(line)]}" for line in explained]
     if name_all:

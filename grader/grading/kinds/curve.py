@@ -33,7 +33,7 @@ class CurveCheck(TolerantCheck):
 
 
 class CurveKind(Kind[CurveCheck]):
-    """Judge where the curve ends, and each of its points only if there is a tolerance."""
+    """Judge if the curve is finite and where it ends; with a tolerance, judge each point."""
 
     check_model = CurveCheck
     judges_values = True

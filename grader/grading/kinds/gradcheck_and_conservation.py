@@ -100,7 +100,7 @@ class GradcheckCheck(TolerantCheck):
 
 
 class GradcheckKind(Kind[GradcheckCheck]):
-    """Compare every gradient of the check on every case."""
+    """Compare every gradient of the check with numerical differences, on every case."""
 
     check_model = GradcheckCheck
     judges_values = True
@@ -145,7 +145,10 @@ class GradcheckKind(Kind[GradcheckCheck]):
 
 
 def _differences(trial: CaseTrial[GradcheckCheck]) -> Mapping[str, Mapping[str, api.Array]]:
-    """Return, by input, the numerical gradient of <cotangent, loss> and its estimated error."""
+    """Map each input to its numerical gradient and the estimated error of that.
+
+    The gradient is that of the sum of `cotangent * loss`, computed with the reference's forward.
+    """
     evaluation = trial.evaluation
     check = trial.check
     case = trial.case
@@ -197,7 +200,7 @@ class ConservationCheck(TolerantCheck):
 
 
 class ConservationKind(Kind[ConservationCheck]):
-    """Compare the sums on every case."""
+    """Compare the two sums of the law on every case."""
 
     check_model = ConservationCheck
     judges_values = True
@@ -250,7 +253,10 @@ class ConservationKind(Kind[ConservationCheck]):
 
 
 def _terms_of_equal(trial: CaseTrial[ConservationCheck], name: str) -> api.Array | CaseFinding:
-    """Return the array that the sum must equal, or a finding if the submission's is unusable."""
+    """Return the input, or the submission's result, whose sum must be equal to the check's sum.
+
+    Returns a finding if the submission's result has a wrong type or shape.
+    """
     axes = tuple(trial.check.over)
     drawn = trial.evaluation.drawn_inputs(trial.case)
     if name in drawn:
@@ -321,7 +327,7 @@ def _at_least_usual_tolerance(
 ) -> api.Array:
     """Return the largest of three tolerances: the given one, for rounding, and the check's.
 
-    `scale` is the size of the numbers that go into the result.
+    `scale` is the largest magnitude of the right result.
     """
     check = trial.check
     input_scale = api.input_scale(trial.evaluation, check.run, trial.case, result)

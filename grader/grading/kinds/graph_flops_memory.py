@@ -31,7 +31,7 @@ class GraphCheck(Check):
 
 
 class GraphKind(CountedKind[GraphCheck]):
-    """Find the node of the autograd graph that the tensor comes from."""
+    """Require that the tensor comes out of an autograd.Function of the submission."""
 
     check_model = GraphCheck
     needs_torch = True
@@ -68,7 +68,7 @@ class FlopsCheck(Check):
 
 
 class FlopsKind(CountedKind[FlopsCheck]):
-    """Count the matmul FLOPs of both runs."""
+    """Compare the submission's matmul FLOPs with those of the reference in another run."""
 
     check_model = FlopsCheck
     needs_torch = True
@@ -147,7 +147,7 @@ class MemoryCheck(Check):
 
 
 class MemoryKind(BudgetedKind[MemoryCheck]):
-    """Count bytes of the autograd graph."""
+    """Compare bytes of the autograd graph with a budget, or with the reference in another run."""
 
     check_model = MemoryCheck
     needs_torch = True

@@ -179,7 +179,11 @@ def _format(check: NumbersCheck, value: float) -> str:
 
 
 def _note(actual: float, expected: float) -> str:
-    """Describe a wrong part by its ratio to the expected number."""
+    """Say in a few words how a wrong part differs from the expected number.
+
+    "should be 0"; "missing" if it is 0; "half" and the like for a simple ratio; "off by 12" within
+    0.1 %; "1.500 times" for another ratio; "wrong" if that is above 1000 or below 0.001.
+    """
     if expected == 0:
         return "should be 0"
     if actual == 0:

@@ -36,9 +36,9 @@ EXCHANGE_MEASUREMENTS = 3
 
 @dataclass(slots=True)
 class Race:
-    """The pairs of times so far."""
+    """The pairs of runs so far, each with a time of the submission and of the reference."""
 
-    allowed: float
+    allowed: float  # the submission's time over the reference's, at most
     ratios: list[float] = field(default_factory=list)  # the submission's time over the reference's
     spent: int = 0  # nanoseconds of the submission
 
@@ -73,7 +73,11 @@ class PerformanceCheck(Check):
 
 
 class PerformanceKind(Kind[PerformanceCheck]):
-    """Race the submission against the reference."""
+    """Race the submission against the reference.
+
+    A wrong result on fresh secret inputs fails the submission, even if the check is a stretch or
+    its time is not measured.
+    """
 
     check_model = PerformanceCheck
     needs_drawn_inputs = True
@@ -109,7 +113,7 @@ def _decide(race: Race, case: api.Case) -> CaseFinding:
 
 
 def _wrong_result_on_secret_inputs(trial: CaseTrial[PerformanceCheck]) -> str | None:
-    """Return a result that is wrong on inputs that nobody can know, without timing anything."""
+    """Run the submission once on secret inputs; return the name of a wrong result, if any."""
     evaluation = trial.evaluation
     run = trial.check.run
     draw_index = evaluation.secret_draw
@@ -121,7 +125,7 @@ def _wrong_result_on_secret_inputs(trial: CaseTrial[PerformanceCheck]) -> str | 
 
 
 def _run_race(trial: CaseTrial[PerformanceCheck], race: Race) -> str | None:
-    """Add pairs until the race is decided; stop and return a result that is wrong, if any."""
+    """Run pairs until the race is decided or a result is wrong; return that result's name."""
     exchange_cost = _exchange_cost(trial)
     for pair in range(MAX_PAIRS):
         wrong_result = _run_pair(trial, race, pair, exchange_cost)
@@ -133,7 +137,10 @@ def _run_race(trial: CaseTrial[PerformanceCheck], race: Race) -> str | None:
 def _run_pair(
     trial: CaseTrial[PerformanceCheck], race: Race, pair: int, exchange_cost: int
 ) -> str | None:
-    """Time both programs on fresh inputs, in alternating order; return a wrong result, if any."""
+    """Time both programs on fresh inputs and add the pair to the race.
+
+    The programs take turns in running first.  Returns the name of a wrong result, if any.
+    """
     evaluation = trial.evaluation
     case = trial.case
     draw_index = evaluation.secret_draw + pair

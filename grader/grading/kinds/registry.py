@@ -51,7 +51,7 @@ def kind_named(name: str) -> Kind[Any]:
 
 
 def kind_of(check: Check | CheckResult) -> Kind[Any]:
-    """Return the kind of a check."""
+    """Return the kind of a check, or of the check that a result is about."""
     return kind_named(check.kind)
 
 

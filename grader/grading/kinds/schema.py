@@ -59,7 +59,10 @@ def question_schema() -> str:
 
 
 def _with_checked_names(value: Any) -> Any:  # noqa: ANN401 any JSON value
-    """Return a schema that refuses names outside their pattern; the schema of pydantic does not."""
+    """Make a schema refuse a key that does not match the pattern for keys of its mapping.
+
+    pydantic writes `patternProperties`, which accepts any value under such a key.
+    """
     if isinstance(value, list):
         return [_with_checked_names(item) for item in value]
     if not isinstance(value, dict):

@@ -80,7 +80,10 @@ def _side_effects(trial: _Trial, outcome: api.Outcome) -> Iterator[CaseFinding]:
 
 
 def _violations_in_turn(trial: _Trial) -> Iterator[CaseFinding]:
-    """Run the case, another draw of it, and the case again, step by step in turn."""
+    """Yield what goes wrong when three runs take turns after each step.
+
+    The runs are the case, another draw of it, and the case again.
+    """
     evaluation = trial.evaluation
     case = trial.case
     draws = (0, 1, 0)
@@ -118,7 +121,7 @@ def _is_wrong_when_fresh(trial: _Trial, name: str, inputs: api.Inputs, draw: int
 def _new_mismatches(
     trial: _Trial, outcome: api.Outcome, draw_index: int = 0
 ) -> Iterator[tuple[str, api.ResultMismatch]]:
-    """Yield names and mismatches of results that are right in a usual run of the case."""
+    """Yield each wrong result that is right in a usual run of the case: its name and mismatch."""
     for name in trial.check.results:
         mismatch = trial.find_mismatch(name, outcome, draw_index=draw_index)
         if mismatch is None:

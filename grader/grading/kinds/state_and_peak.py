@@ -1,4 +1,4 @@
-"""The kinds `state` and `peak`, and base classes of all kinds that judge a count of the worker.
+"""The kinds `state` and `peak`, and base classes of all kinds that judge counted bytes or FLOPs.
 
 The counts are the same on every machine, and are judged without tolerance.  They come from the
 process in which the submission runs, which could forge them.
@@ -71,11 +71,11 @@ class CountedKind(Kind[K]):
     def measure_program(
         self, trial: CaseTrial[K], program: api.RemoteProgram, run: str | None = None
     ) -> api.Measured:
-        """Measure a program in the check's run, or in another run, and remember the result.
+        """Measure a program in the check's run, and remember the count.
 
         The first call of a program may import modules or fill caches, which should not count.  So
-        the count of a second call is returned for programs of the bank, and for a submission if
-        its first count is too large.
+        the count of a second call is returned, unless the first count of the judged program is
+        within the limit.  If `run` is given, that whole run is measured and every input counts.
         """
         evaluation = trial.evaluation
         case = trial.case
@@ -127,7 +127,7 @@ class BudgetCheck(Check):
 
     @property
     def required_results(self) -> tuple[str, ...]:
-        """No results: other checks compare them, and kept objects stay in the worker."""
+        """Return no results: other checks compare them, and kept objects stay in the worker."""
         return ()
 
     def referenced_names(self) -> Iterator[NameReference]:
@@ -140,17 +140,17 @@ B = TypeVar("B", bound=Check)
 
 
 class BudgetedKind(CountedKind[B]):
-    """Compare a number of bytes with a budget."""
+    """Judge a number of bytes, which may not exceed the budget in the key `at_most`."""
 
     shows_measurement = True
     shows_reference: ClassVar[bool] = True  # next to a count over the budget
 
     def pass_phrase(self, check: B) -> str:  # noqa: ARG002
-        """Return the words that follow the bytes in a line."""
+        """Return the words that follow the bytes: "kept" in "64 bytes kept, 80 bytes allowed"."""
         return "kept"
 
     def excess_phrase(self, trial: CaseTrial[B], size: str) -> str:
-        """Return the beginning of the sentence on bytes above the budget."""
+        """Return the beginning of a sentence on too many bytes: "96 bytes kept in ctx"."""
         return f"{size} {self.pass_phrase(trial.check)}"
 
     def max_count(self, trial: CaseTrial[B]) -> float:
@@ -184,7 +184,7 @@ class BudgetedKind(CountedKind[B]):
     def budget_bars(
         self, trial: CaseTrial[B], measured: api.Measured, *others: tuple[str, float]
     ) -> api.Bars:
-        """Show the count, the budget, and the reference's count."""
+        """Return a chart of `others`, the count, the budget and usually the reference's count."""
         bars = [*others, ("yours", float(measured.value)), ("allowed", self.max_count(trial))]
         if self.shows_reference:
             bars.append(("reference", float(self.measure_reference(trial).value)))
@@ -196,7 +196,11 @@ class BudgetedKind(CountedKind[B]):
 
 
 def _sizes(value: api.Value) -> api.Value:
-    """Return the sizes of a tensor in its own dtype (bfloat16 is stored wider), or a number."""
+    """Return an object with `size`, `shape`, `itemsize` and `nbytes` of a tensor, for a budget.
+
+    A bfloat16 entry counts 2 bytes, although it is stored in more.  Other values are returned as
+    they are.
+    """
     if not isinstance(value, api.Tensor):
         return value
     array = value.values

@@ -1,9 +1,9 @@
 """Check `verdicts`: a test accepts right implementations and rejects wrong ones.
 
 Each case is an implementation that the submitted test runs on.  The test's answer is "accepted",
-"rejected", no verdict, or that it depends on the draw.  The message has the number of each answer,
-and describes the implementations that the test judged wrongly, in the words of their cases.  It
-never names a case.
+"rejected", no verdict, or that it depends on the draw.  The message has the numbers of right and
+wrong implementations that were accepted and rejected, and describes those that the test judged
+wrongly, in the words of their cases.  It never names a case.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class VerdictsCheck(Check):
 
 
 class VerdictsKind(Kind[VerdictsCheck]):
-    """Count the implementations that were accepted and rejected."""
+    """Count the right implementations that a test accepts, and the wrong ones that it rejects."""
 
     check_model = VerdictsCheck
     judges_values = True
@@ -137,7 +137,10 @@ def _run_all_in_secret_order(evaluation: api.Evaluation) -> None:
 
 
 def _answer(trial: CaseTrial[VerdictsCheck]) -> str:
-    """Return the test's answer on one implementation, without remarks in parentheses."""
+    """Return the test's answer on one implementation, such as "no verdict, raised KeyError".
+
+    Remarks in parentheses are left out.
+    """
     result = trial.check.of
     try:
         text = trial.subject_result(result)
@@ -170,7 +173,12 @@ def _describe_missed(
 
 
 def _share(check: VerdictsCheck, accepted: int, rejected: int) -> float:
-    """Return the share of the points; a test whose answer is always the same earns none."""
+    """Return the earned share of the points: 1.0 if every answer is right.
+
+    A test that always gives the same answer earns none.  The share does not depend on how many
+    implementations are right: it is the accepted share of these, plus the rejected share of the
+    wrong ones, minus 1.
+    """
     right = len(check.accept)
     wrong = len(check.reject)
     if not right or not wrong:
