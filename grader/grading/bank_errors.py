@@ -1,4 +1,4 @@
-"""Errors in a question's own programs, told to its author: the message, the file, the line."""
+"""Messages for an author on errors in the programs of a question: what failed, file and line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ class BankProgramError(Exception):
 
 @contextlib.contextmanager
 def blame_bank(problem: str) -> Iterator[None]:
-    """Turn any error of a program inside the block into a BankProgramError."""
+    """Turn any error of a program inside the block into a BankProgramError.
+
+    `problem` is the beginning of its message: "the reference fails on case odd-sizes".
+    """
     try:
         yield
     except (ProgramError, WorkerError) as error:
@@ -63,7 +66,7 @@ def program_file(question: Question, name: str) -> str:
 
 
 def error_in_one_sentence(error: Exception, file: str) -> str:
-    """Return an error with the text of the exception, its place, and the line of code."""
+    """Return an error as a sentence: what raised, its message, file and line, the line's code."""
     raised = error.raised if isinstance(error, ProgramError) else None
     if not isinstance(error, ProgramError) or raised is None:
         return str(error)
@@ -76,7 +79,7 @@ def error_in_one_sentence(error: Exception, file: str) -> str:
 
 
 def message_suffix(raised: ExceptionRecord) -> str:
-    """Return `: ` and the text of an exception; empty if it has no text."""
+    """Return `: ` and the text of an exception, with advice if a module is missing, or ""."""
     text = _shorten(raised.message)
     missing = _MISSING_MODULE.match(text)
     if raised.type == "ModuleNotFoundError" and missing:

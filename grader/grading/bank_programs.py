@@ -1,4 +1,8 @@
-"""The bank's own programs, loaded once for many grades.  No submission runs in their processes."""
+"""The bank's own programs for a question, loaded once for many grades.
+
+They are the reference, the accepted solutions and the variants of wrong ideas.  No submission runs
+in their processes.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from grader.sandbox.messages import ProgramError
 from grader.sandbox.remote_program import RemoteProgram
 from grader.sandbox.worker_pool import WorkerPool
 
-MAX_REMEMBERED_SEEDS = 4  # seeds whose results are kept
+MAX_REMEMBERED_SEEDS = 4  # the latest seeds, whose results are kept
 ACCEPTED_PREFIX = "accepted/"
 MemoryKey = tuple[Hashable, ...]
 
@@ -34,7 +38,7 @@ class BankPrograms(Closeable):
         """Load nothing yet."""
         self.question = question
         self.memory: dict[MemoryKey, Any] = {}  # the seed is the first entry of a key
-        self._seeds: list[int] = []  # with remembered outcomes, the latest last
+        self._seeds: list[int] = []  # seeds whose results are in `memory`, the newest last
         self._pool = workers
         self._workers: dict[str, WorkerClient] = {}  # by use: reference, variants, audited
         self._programs: dict[str, RemoteProgram] = {}  # by name; audited programs are not kept
@@ -75,7 +79,10 @@ class BankPrograms(Closeable):
         return self._loaded_program(ACCEPTED_PREFIX + name)
 
     def restore_reference(self) -> None:
-        """Replace workers that have failed or are nearly used up, and load the reference again."""
+        """Prepare the next grade: replace workers that failed or are nearly used up.
+
+        If the worker of the reference is replaced, the reference is loaded into the new one.
+        """
         self._renew("variants")
         self.reload_program("reference")
 
@@ -95,7 +102,7 @@ class BankPrograms(Closeable):
         return program
 
     def forget_old_seeds(self, seed: int) -> None:
-        """Note a seed; if there are too many, forget the results for the oldest one."""
+        """Make room in `memory` for a seed: if it is one too many, forget the oldest seed."""
         if seed in self._seeds:
             return
         self._seeds.append(seed)
@@ -141,10 +148,10 @@ class BankPrograms(Closeable):
         return RemoteProgram(worker, name, sources, self.question.support, f"{name}.py")
 
     def _source_of_program(self, name: str) -> tuple[str, str, list[bytes]]:
-        """Return the description of a program, its file, and its sources, which run in this order.
+        """Return the description and the file of a program, for messages, and its sources.
 
-        The name is `reference`, `accepted/STYLE`, or `IDEA/INDEX+IDEA/INDEX`.  The description and
-        the file are for messages.
+        The name is `reference`, `accepted/STYLE`, or `IDEA/INDEX`, the variant of an idea; several
+        are joined by `+`.  The sources run one after another in the same module.
         """
         question = self.question
         if name == "reference":
@@ -160,7 +167,7 @@ class BankPrograms(Closeable):
         return f"the misconception {idea}", program_file(question, idea), sources
 
     def _loaded_program(self, name: str) -> RemoteProgram:
-        """Return a program by its name, loaded in the present worker."""
+        """Return the program with a name; load it, unless the present worker has it already."""
         use = _worker_of_program(name)
         worker = self._worker(use)
         program = self._programs.get(name)
@@ -184,7 +191,7 @@ class BankPrograms(Closeable):
     def _load(
         self, program: RemoteProgram, description: str, file: str, parts: int | None = None
     ) -> None:
-        """Load a program and require the functions of these parts and of the driver."""
+        """Load a program; require the driver's functions and those of the first parts."""
         try:
             loaded = program.load(self.question.functions, self.question.driver_functions)
         except (ProgramError, WorkerError) as error:
@@ -207,14 +214,14 @@ class BankPrograms(Closeable):
             raise BankProgramError(f"the driver does not define {functions}{hint}")
 
     def _with_calling_step(self, functions: Sequence[str]) -> str:
-        """Return a list of functions with the step that calls the first of them."""
+        """List functions for a message: "f, g, which the step 'y = f(x)' calls"."""
         steps = [step for run in self.question.runs.values() for step in run]
         text = next(step.text for step in steps if step.function == functions[0])
         return f"{', '.join(functions)}, which the step '{text}' calls"
 
 
 def accepted_program(question: Question, style: str) -> bytes:
-    """Return the program that an accepted solution stands for."""
+    """Return an accepted solution as a program; a text form makes one from its answers."""
     return forms.form_of(question.spec).program(question.accepted[style], question)
 
 
@@ -223,7 +230,7 @@ def _worker_of_program(name: str) -> str:
 
 
 def _is_nearly_used_up(worker: WorkerClient) -> bool:
-    """Return True if a worker is too near to its limits for another grade."""
+    """Return True if a worker has used too much memory or CPU time to serve another grade."""
     memory_bytes = worker.resident_bytes() or 0
     if memory_bytes > MAX_BANK_MEMORY_BYTES[worker.torch]:
         return True

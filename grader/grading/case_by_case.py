@@ -42,7 +42,7 @@ class SubmissionStopped(Exception):
     """The submission's process has ended during a check; it cannot be asked anything more."""
 
     def __init__(self, result: CheckResult, sentence: str) -> None:
-        """Keep the result of the check, and a sentence that does not name the case."""
+        """Keep the result of the check, and the same sentence without the name of the case."""
         super().__init__(result.message)
         self.result = result
         self.sentence = sentence
@@ -53,7 +53,8 @@ def check_result(
 ) -> CheckResult:
     """Make the result of a check on these cases.
 
-    It shows the first failing finding, if any, else the last one, else the number of cases.
+    It shows the first failing finding, if any, else the last one, else the number of cases.  If
+    nothing fails and one case is inconclusive, the check is inconclusive.
     """
     failing = [
         (case, finding) for case, finding in findings if finding.verdict not in NON_FAILING_VERDICTS
@@ -91,7 +92,11 @@ def check_result(
 
 
 def _failing_message(failing: CaseFindings, case_count: int) -> str:
-    """Return the sentence of the first finding, or one about all cases with its wrong result."""
+    """Return the sentence of the first finding.
+
+    If the same result is wrong in several cases, return a sentence on all of them: "grad_x differs
+    in 3 of 9 cases; the smallest is one-window".
+    """
     case, shown = failing[0]
     if not shown.wrong_result:
         return shown.sentence
@@ -118,7 +123,7 @@ def _place_fields(
         "about": case.about,
         "case_line": f"{case.about}: {line}" if case.about else line,
     }
-    # Numbers that a person wrote are the result of no call.
+    # If a person wrote the numbers, there are no inputs and no call.
     if not (evaluation.question.spec.answers and isinstance(finding.exhibit, Breakdown)):
         fields["inputs"] = inputs
         fields["call"] = ""
@@ -163,7 +168,10 @@ def _value_or_shape(value: object) -> str:
 
 
 def _call_text(evaluation: Evaluation, case: CaseRecipe, run: str, result: str) -> str:
-    """Return the call of the submission that gave a result; empty if its arguments are long."""
+    """Return the submission's call that gave a result: "gpus(7, 'bf16')".
+
+    Returns "" if the call is long, has an argument other than a scalar, or gave several results.
+    """
     drawn = evaluation.drawn_inputs(case)
     target = result.partition("[")[0]
     for step in evaluation.steps(run):
@@ -195,7 +203,10 @@ def verdict_of_process_end(failure: WorkerError) -> Verdict:
 def exception_finding(
     evaluation: Evaluation, run: str, case: CaseRecipe, error: ProgramError
 ) -> CaseFinding:
-    """Return the finding on an exception of the submission, or on a result of the wrong form."""
+    """Return the finding on a ProgramError of a submission.
+
+    The submission raised an exception, or returned a value that a step cannot use.
+    """
     if error.raised is None:
         return CaseFinding(f"{error.message} (case {case.name})")
     record = error.raised
@@ -221,7 +232,7 @@ def exception_finding(
 def _with_call(
     evaluation: Evaluation, case: CaseRecipe, step: Step, error: ProgramError
 ) -> ExceptionRecord:
-    """Return an exception's record with the step that raised it and the arguments."""
+    """Return the record of an exception, completed by the step that raised and its arguments."""
     record = error.raised
     assert record is not None
     drawn = evaluation.drawn_inputs(case)
@@ -237,7 +248,7 @@ def _with_call(
 
 
 def _driver_finding(case: CaseRecipe, error: ProgramError, record: ExceptionRecord) -> CaseFinding:
-    """Return the finding on an exception that a driver raised, outside of the submission.
+    """Return the finding on an exception that a driver raised while no submitted code ran.
 
     It names the driver's line, if that is clear by itself, and the submission's last call.  It does
     not say that the result of this call is wrong: the driver may have done something else since.

@@ -24,5 +24,5 @@ class CaseFinding:
 
     @classmethod
     def for_pass(cls, sentence: str = "", **figures: float) -> CaseFinding:
-        """Return a measurement on a case without a fault."""
+        """Return a passing finding with measured figures: `for_pass("1.20x", ratio=1.2)`."""
         return cls(sentence, Verdict.PASS, figures=figures)

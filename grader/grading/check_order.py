@@ -9,11 +9,12 @@ from grader.model.question import Question
 from grader.model.report import NON_FAILING_VERDICTS, CheckResult, PartResult, Verdict
 from grader.model.spec import Check, Spec
 
-SATISFIES_NEEDS = NON_FAILING_VERDICTS - {Verdict.SKIPPED}  # for a check that needs another
+# A check runs only if each check in its `needs` has one of these verdicts.
+SATISFIES_NEEDS = NON_FAILING_VERDICTS - {Verdict.SKIPPED}
 
 
 def resolve_counted_parts(question: Question, parts: Collection[int] | None) -> frozenset[int]:
-    """Return the numbers of the parts that count in a grade; all, if none are given.
+    """Return the numbers of the parts that count in a grade: `parts`, or all parts if it is None.
 
     Raises:
         ValueError: A part does not exist, or the list is empty.
@@ -53,10 +54,11 @@ class CheckSchedule:
         self._counted_parts = counted_parts
 
     def result_if_skipped(self, part: int, check: Check) -> CheckResult | None:
-        """Return the result of the next check if it is skipped, else None.
+        """Return the result of the next check in `order` if it is skipped, else None.
 
-        A check is skipped if an earlier part does not pass, if a check that it needs fails, or if
-        the submission's process has ended.
+        A check is skipped if an earlier part does not pass, if a check that it needs fails or was
+        skipped, or if the submission's process has ended.  If the earlier parts pass,
+        `last_asked_part` moves on to the part of the check.
         """
         if part > self.last_asked_part:
             blocking = first_blocking_failure(self.results_so_far, self._counted_parts)
@@ -91,7 +93,11 @@ def skipped_result(part: int, check: Check, blocked_by: str, message: str) -> Ch
 def first_blocking_failure(
     results: Mapping[str, CheckResult], counted_parts: Collection[int]
 ) -> CheckResult | None:
-    """Return the first failing required check; for a skipped check, the check that blocks it."""
+    """Return the first failing check that keeps these parts from passing; None if they pass.
+
+    Stretch checks keep no part from passing.  For a check that was skipped, the failing check that
+    blocked it is returned.
+    """
     for result in results.values():
         if result.stretch or result.part not in counted_parts:
             continue
@@ -104,7 +110,7 @@ def first_blocking_failure(
 
 
 def overall_verdict(checks: Sequence[CheckResult], counted_parts: Collection[int]) -> Verdict:
-    """Return the verdict of all required checks together."""
+    """Return PASS if these parts pass, else the verdict of the first check that blocks them."""
     root = first_blocking_failure({check.id: check for check in checks}, counted_parts)
     return Verdict.PASS if root is None else root.verdict
 
@@ -112,7 +118,7 @@ def overall_verdict(checks: Sequence[CheckResult], counted_parts: Collection[int
 def part_results(
     spec: Spec, checks: Sequence[CheckResult], counted_parts: Collection[int]
 ) -> tuple[PartResult, ...]:
-    """Return the result of each part, from checks that have their points."""
+    """Return the verdict and the points of each part; `checks` come from `award_points`."""
     verdicts = [_part_verdict(number, checks) for number in range(1, len(spec.parts) + 1)]
     return _with_points(spec, verdicts, counted_parts, checks)
 
@@ -120,11 +126,11 @@ def part_results(
 def award_points(
     spec: Spec, checks: Sequence[CheckResult], counted_parts: Collection[int]
 ) -> tuple[CheckResult, ...]:
-    """Give the checks their points, if their part distributes its points over checks.
+    """Give points to the checks for which the spec has `points`.
 
     All checks of a passing part earn their points.  In another part a check earns its points if it
-    passes or is too noisy to decide; otherwise it earns the share that it measured, if any.  The
-    points always add up to the points of the part.
+    passes or is too noisy to decide; otherwise it earns the share that it measured, if any.  In the
+    spec, the points of all checks of a part add up to the points of the part.
     """
     passing_parts = {
         number for number in counted_parts if _part_verdict(number, checks) is Verdict.PASS
@@ -153,7 +159,10 @@ def _part_verdict(number: int, checks: Sequence[CheckResult]) -> Verdict:
 def part_results_without_checks(
     spec: Spec, verdict: Verdict, counted_parts: Collection[int]
 ) -> tuple[PartResult, ...]:
-    """Return the parts of a grade without checks: the first counted part has the verdict."""
+    """Return the parts of a grade that ended before any check, with no points.
+
+    The first part that counts has the verdict; all others are skipped.
+    """
     verdicts = [Verdict.SKIPPED] * len(spec.parts)
     verdicts[min(counted_parts) - 1] = verdict
     return _with_points(spec, verdicts, counted_parts)

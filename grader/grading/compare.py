@@ -89,7 +89,10 @@ def find_mismatch(
 
 
 def compare_result(result: str, observed: Value, expected: ExpectedResult) -> ResultMismatch | None:
-    """Return the first mismatch of a result, or None if it agrees."""
+    """Return how a result differs from the expected one; None if it agrees.
+
+    In a dict, list or tuple, this is the first item that differs.
+    """
     native = expected.native
     if isinstance(native, (np.ndarray, Tensor)):
         return _compare_arrays(result, observed, expected)
@@ -248,7 +251,7 @@ def _compare_scalars(
 def _compare_with_integer(
     result: str, observed: Value, expected: ExpectedResult
 ) -> ResultMismatch | None:
-    """Compare a number with an expected integer; integral floats may be equal to it."""
+    """Compare a number with an expected integer; a float such as 3.0 may be equal to it."""
     native = expected.native
     if observed == native:  # exact at any size
         return None

@@ -45,7 +45,9 @@ MemorySlot = tuple[dict[MemoryKey, Any], MemoryKey]  # a memory and a key in it
 MAX_BATCHED_ENTRIES = 4096  # entries of a case: a larger one takes long enough for its own request
 MAX_BATCH_INPUTS = 32  # inputs of one request
 MAX_BATCH_RUNS = 64  # runs of several programs in one request
-FIRST_SECRET_DRAW = 2  # lower draw indices give the same inputs to everybody with the same seed
+# A draw index picks one draw of a case's inputs: 0 the usual one, 1 another one.  From this index
+# on, draws are secret: nobody who knows the seed can foresee the inputs.
+FIRST_SECRET_DRAW = 2
 NOT_PLAIN = 10_000  # added to the sort key of a case in an unusual dtype or layout: shown last
 
 
@@ -70,7 +72,7 @@ class Evaluation:
         self.question = question
         self.subject = subject  # the judged program: a submission, or one of the bank
         self.reference = reference
-        self.runs_reference_first = True  # a case that breaks the reference stops the check
+        self.runs_reference_first = True  # a case on which the reference fails stops the check
         self.measures_stretch = True  # run stretch checks, too
         self.cases = cases_and_draws(question)
         self.parts_asked = len(question.spec.parts)  # checks of later parts do not exist yet
@@ -80,24 +82,30 @@ class Evaluation:
         self._reset(seed)
 
     def _reset(self, seed: int) -> None:
-        """Forget every result of the subject."""
+        """Start over with a seed: no results of the subject, and a new secret draw."""
         self.seed = seed
         # No program can foresee this draw, even if it has found out the seed.
         self.secret_draw = new_secret_draw()
         self.keeps_secret_draw = False
         self.calls_made: list[tuple[str, CaseRecipe]] = []  # runs of the submission so far
         self._subject_memory: dict[MemoryKey, Any] = {}
-        self._secret_memory: tuple[int, dict[MemoryKey, Any]] = (0, {})  # the latest secret draw
+        self._secret_memory: tuple[int, dict[MemoryKey, Any]] = (0, {})  # for the latest one
 
     def with_subject(self, program: RemoteProgram, seed: int | None = None) -> Evaluation:
-        """Return an evaluation of another program, by default with the same seed."""
+        """Return an evaluation of another program (default: with the same seed).
+
+        Both share the inputs and the results of the bank's programs.
+        """
         other = copy.copy(self)
         other.subject = program
         other._reset(self.seed if seed is None else seed)
         return other
 
     def with_bank_program(self, program: RemoteProgram) -> Evaluation:
-        """Return this evaluation with a program of the bank in place of the submission."""
+        """Return this evaluation with a program of the bank in place of the submission.
+
+        The program's results are shared with other evaluations, and the reference need not run.
+        """
         other = self.with_subject(program)
         other._subject_memory = self._bank_memory
         other.runs_reference_first = False
@@ -113,7 +121,9 @@ class Evaluation:
         *,
         draw_index: int = 0,
     ) -> T:
-        """Return a value about a program, or about the cases alone, computed once for this seed.
+        """Return the value of `make()`, computed once for a key, seed, draw and program.
+
+        Without a program, the value is about the cases alone, such as their inputs.
 
         If the process of a bank program has ended, the value is computed again in a new one: the
         process may have ended for another reason than this program.
@@ -134,7 +144,7 @@ class Evaluation:
     def _memory_slot(
         self, program: RemoteProgram | None, key: MemoryKey, draw_index: int
     ) -> MemorySlot:
-        """Return where a value is remembered.
+        """Return the memory that has, or will have, a value, and the value's key in it.
 
         A value for a secret draw is forgotten at the next secret draw, unless `keeps_secret_draw`.
         """
@@ -217,7 +227,10 @@ class Evaluation:
     def case_with_inputs(
         self, case: CaseRecipe, name: str, changes: Mapping[str, Any]
     ) -> CaseRecipe:
-        """Return a case with some other inputs; inputs shaped like a result keep their shape."""
+        """Return a case, called CASE|NAME, with some changed inputs.
+
+        All other inputs have the values that were drawn for the given case.
+        """
         changed = dataclasses.replace(case, name=f"{case.name}|{name}")
         self.remember(("drawn", changed.name), lambda: {**self.drawn_inputs(case), **changes})
         return changed
@@ -245,7 +258,7 @@ class Evaluation:
     def _reference_shape(
         self, case: CaseRecipe, name: str, drawn: Mapping[str, Any]
     ) -> tuple[int, ...]:
-        """Return the shape of a result of the reference on the inputs drawn so far."""
+        """Run the reference on the inputs drawn so far, and return the shape of a result."""
         for steps in self.question.runs.values():
             needed = steps_producing(steps, name)
             names = run_inputs(needed)
@@ -441,9 +454,10 @@ class Evaluation:
         inputs: Sequence[Inputs],
         want: Sequence[str],
     ) -> list[Outcome | ProgramError]:
-        """Return the outcomes of programs of one worker; the last ones may be missing.
+        """Return the outcomes of programs of one worker: by program, then by inputs.
 
-        Returns an empty list if their process does not survive; then they are loaded in a new one.
+        The last ones may be missing.  The list is empty if the request fails.  If the process did
+        not survive it, the first program is loaded in a new one.
         """
         first, *others = programs
         is_bank_program = self._is_bank_program(first)
@@ -503,5 +517,5 @@ def entry_count(case: CaseRecipe) -> int:
 
 
 def cases_and_draws(question: Question) -> dict[str, CaseRecipe]:
-    """Return every case of a question, and every further draw of one, by name."""
+    """Map names to the cases of a question and their further draws: "odd-sizes (2)"."""
     return expand_draws(read_cases(question.spec.cases)[0])

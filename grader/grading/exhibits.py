@@ -36,9 +36,10 @@ def make_bars(
 def make_grids(
     evaluation: Evaluation, case: CaseRecipe, mismatch: ResultMismatch, show: Show, run: str
 ) -> Grids | None:
-    """Return inputs next to the actual and the expected result, cut to the worst entry's slice.
+    """Return panels of inputs, the actual and the expected result around the worst entry.
 
     If all arrays of the case are small, all inputs are shown, so the case can be worked by hand.
+    Returns None if the mismatch has no entries to show, as for a scalar or a wrong shape.
     """
     if mismatch.arrays is None or mismatch.index is None or not mismatch.arrays[0].ndim:
         return None
@@ -83,7 +84,10 @@ def _pooling_window(show: Show, drawn: Mapping[str, Any]) -> Window | None:
 def _input_panel(
     name: str, array: Array, result_shape: Index, index: Index, window: Window | None
 ) -> Panel:
-    """Return a slice of an input around a result's entry, with the entry's window in focus."""
+    """Return a panel of an input around the place that belongs to a result's entry.
+
+    With a window (kernel, stride, padding), the inputs in the entry's window are in focus.
+    """
     has_result_shape = array.shape == result_shape
     nearest = tuple(min(i, length - 1) for i, length in zip(index, array.shape, strict=False))
     nearest += (0,) * (array.ndim - len(nearest))
@@ -121,9 +125,10 @@ def _panel(
     wrong: Array | None = None,
     focus: Collection[tuple[int, int]] | None = None,
 ) -> Panel:
-    """Return a slice of at most `MAX_SLICE_SHAPE` around an index.
+    """Return a panel with a slice of an array around an index, at most `MAX_SLICE_SHAPE` large.
 
-    Entries in `focus` are highlighted (default: the entry at the index).
+    Entries in `focus` are highlighted: (row, column) in the last two axes.  By default, it is the
+    entry at the index.
     """
     axes = _shown_axes(array.shape, keeps_last_two=bool(focus))
     plane_index = tuple(
@@ -159,9 +164,9 @@ def _panel(
 
 
 def _shown_axes(shape: Index, *, keeps_last_two: bool) -> list[int]:
-    """Return the last two axes, or two others if the rest have length 1.
+    """Return the axes of a panel: the last two, or the last and the only longer one before it.
 
-    With `keeps_last_two`, the last two are shown even if one of them has length 1.
+    In shape (4, 1, 5), these are axes 0 and 2; with `keeps_last_two`, they are axes 1 and 2.
     """
     axes = list(range(len(shape)))
     first_kept = len(shape) - (2 if keeps_last_two else 1)

@@ -21,7 +21,7 @@ RunCall = tuple[str, CaseRecipe]  # a run and a case
 
 
 def load_again(program: RemoteProgram) -> RemoteProgram:
-    """Load a program into a second module of its process."""
+    """Load a program into a second module of its process, with fresh globals."""
     copy = replace(program, name=f"{program.name}, anew")
     copy.load(())
     return copy
@@ -30,7 +30,8 @@ def load_again(program: RemoteProgram) -> RemoteProgram:
 def rerun_in_fresh_module(evaluation: Evaluation, calls: Sequence[RunCall]) -> Outcome | None:
     """Load the submission again, make these calls and return the last outcome.
 
-    Returns None if the last call raises.  State outside of the submission's module is kept.
+    Returns None if loading or the last call raises.  State outside of the submission's module is
+    kept.
 
     Raises:
         WorkerError: The process did not survive.
@@ -97,8 +98,8 @@ def require_deterministic(
 ) -> None:
     """Run the reference again on every case and require the same results.
 
-    Chance in a reference would widen the band, and verdicts would depend on luck.  The cases are
-    taken in reverse order, to catch a program that counts its calls as well.
+    Chance in a reference would make verdicts depend on luck.  The cases are taken in reverse order,
+    to catch a program that counts its calls as well.
 
     Args:
         evaluation: Has the results to compare with.
@@ -141,7 +142,7 @@ def _chance_error(
 
 
 def _same_outcome(a: Outcome | None, b: Outcome | None, names: Sequence[str]) -> bool:
-    """Return True if two runs have exactly the same results."""
+    """Return True if these results are the same to the last bit in two runs, or both raised."""
     if a is None or b is None:
         return a is b
     return all(same_value(a.values.get(n), b.values.get(n), exact=True) for n in names)

@@ -1,4 +1,4 @@
-"""Run the checks of a question, in their order, until the submission is stopped."""
+"""Run the checks of a question; find out which cannot run, and which clauses a failure breaks."""
 
 from __future__ import annotations
 
@@ -26,9 +26,12 @@ def run_checks(
 ) -> tuple[CheckResult, ...]:
     """Run the checks unless they are skipped; return all results in the question's order.
 
-    The next part is asked when the earlier ones of `counted_parts` (default: all) pass.  `progress`
-    is called before each check that runs, with its number and the number of checks.  `on_failure`
-    is called after each check that fails.
+    Args:
+        evaluation: The submission, the reference and the cases.  `parts_asked` is updated.
+        on_failure: Called after each check that fails.
+        counted_parts: Numbers of the parts that must pass before the next part is asked
+            (default: all).
+        progress: Called before each check that runs, with its number and the number of checks.
 
     Raises:
         BankProgramError: The reference or the spec fails, or takes too long.
@@ -86,7 +89,7 @@ def missing_functions_note(
 def _missing_functions_of_part(
     evaluation: Evaluation, part: int, check: Check
 ) -> SubmissionProblem | None:
-    """Return which functions of a check's part are missing.
+    """Return a problem if the file lacks functions that it must define by a check's part.
 
     In a file of answers only the functions that the check itself runs count.
     """
@@ -104,18 +107,18 @@ def _missing_functions_of_part(
 def _result_without_running(
     evaluation: Evaluation, check: Check, problem: SubmissionProblem | None
 ) -> CheckResult | None:
-    """Return the result of a check that cannot run, or is not measured in this grade."""
+    """Return a result if the check cannot run, or is not measured in this grade; else None."""
     if problem is not None and _calls_missing_function(evaluation, check):
         return _result(check, problem.verdict, problem.sentence)
     if check.stretch and not evaluation.measures_stretch:
-        # A race runs even so: its secret inputs decide if results are right.
+        # A check of speed runs even so: results on its secret inputs have to be right.
         if not registry.kind_named(check.kind).is_timed:
             return _result(check, Verdict.SKIPPED, "not measured")
     return None
 
 
 def _calls_missing_function(evaluation: Evaluation, check: Check) -> bool:
-    """Return True if a step of a check's run calls a function that the file does not define."""
+    """Return True if a step of the check's run calls a name that is missing or not a function."""
     loaded = evaluation.subject.loaded
     if loaded is None:
         return False
@@ -124,7 +127,10 @@ def _calls_missing_function(evaluation: Evaluation, check: Check) -> bool:
 
 
 def _depends_on_estimate(spec: Spec, check: Check) -> bool:
-    """Return True if a check, or one that it needs, asks for an estimate."""
+    """Return True if a check, or one that it needs, asks for an estimate.
+
+    Then reports do not show the right number.
+    """
     kind = registry.kind_named(check.kind)
     if kind.hides_expected and not forms.form_of(spec).shows_expected:
         return True

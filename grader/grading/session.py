@@ -1,4 +1,4 @@
-"""A session: one question, graded as often as needed with its programs loaded once.
+"""A session: it loads a question's programs once and grades any number of submissions.
 
 Every submission gets a new worker, in which nothing has run before.  The reference has one worker
 and the variants have another, as long as the session lasts; their results are remembered by seed.
@@ -68,7 +68,7 @@ class GradeOptions:
     modules: Mapping[str, bytes] = field(default_factory=dict)
     measures_stretch: bool = True  # run stretch checks, too
     explain_starter: bool = True  # explain failures of an unchanged starter, too
-    # As in a class: skip unreadable answers, and count definitions before an exception.
+    # As in a class: skip unreadable answers, and grade what was defined before an exception.
     lenient: bool = False
     literal: bool = False  # read answers literally: `37 users` is not a number
     # The version that passed the earlier parts; a submission with the same code is `unchanged`.
@@ -101,7 +101,8 @@ class JudgingSession(Closeable):
             question: The question to grade.
             workers: Workers that were started ahead for this session; the caller closes them.
             clock: Returns the time in seconds, for the deadline of a grade.
-            proved: The question was graded before, so its reference need not run twice.
+            proved: Skip the check that the reference gives the same results twice, because an
+                earlier session made it.
             parts: The numbers of the parts that decide (default: all).
 
         Raises:
@@ -114,7 +115,7 @@ class JudgingSession(Closeable):
         self._proved = proved
         self._in_use = threading.Lock()
         self._closed = False
-        self._secret_draw = new_secret_draw()  # for all grades that measure no speed
+        self._secret_draw = new_secret_draw()  # while stretch checks are left out
         self._stack = contextlib.ExitStack()
         torch = question.spec.needs_torch
         if workers is None or workers.torch != torch:
@@ -134,7 +135,8 @@ class JudgingSession(Closeable):
 
         Raises:
             RuntimeError: Another thread is using the session, or it is closed.
-            TypeError, ValueError: The submission is not bytes, or the seed is not from 0 to 2**63.
+            TypeError: The submission is not bytes, or the seed is not an int.
+            ValueError: The seed is below 0 or above MAX_SEED.
         """
         _require_bytes_and_seed(submission, seed)
         start = time.perf_counter()
@@ -195,7 +197,10 @@ class JudgingSession(Closeable):
         options: GradeOptions,
         unread: list[UnreadableAnswer],
     ) -> bytes | SubmissionProblem:
-        """Return the program that a file stands for; unreadable answers are added to `unread`."""
+        """Return the source to run for a file: its text, or the program made from its answers.
+
+        In a lenient grade, unreadable answers are added to `unread`.
+        """
         problem = byte_problem(submission, self.question)
         if problem is not None:
             return problem
@@ -264,7 +269,7 @@ class JudgingSession(Closeable):
             return SubmissionProblem(deadline_note(program.worker), Verdict.LIMIT)
 
     def _judge(self, report: Report, evaluation: Evaluation, options: GradeOptions) -> Report:
-        """Run the checks.
+        """Run the checks and return the report with their results.
 
         If the caller waits for the verdict, the checks run without stretch checks first.  Results
         are remembered, so the second time measures only the stretch checks.
@@ -317,6 +322,8 @@ class JudgingSession(Closeable):
         self, report: Report, evaluation: Evaluation, checks: tuple[CheckResult, ...]
     ) -> Report:
         """Return the report with the checks, the parts and the verdict.
+
+        In the first grade of the session, it also requires that the reference is deterministic.
 
         Raises:
             BankProgramError: The reference fails, or is not deterministic.
@@ -405,7 +412,7 @@ class JudgingSession(Closeable):
             return evaluation
 
     def new_evaluation(self, program: RemoteProgram, seed: int) -> Evaluation:
-        """Return a new evaluation of a program; only the latest seeds stay remembered."""
+        """Return an evaluation of a program; results for all but the latest seeds are forgotten."""
         self.bank.forget_old_seeds(seed)
         return self._first_evaluation.with_subject(program, seed)
 

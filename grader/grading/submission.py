@@ -72,7 +72,10 @@ def submission_program(
     *,
     literal: bool = False,
 ) -> bytes | SubmissionProblem:
-    """Return the program that a file stands for, or a problem, which does not count as an attempt.
+    """Return the source to run for a file, or the problem if no answers can be read from it.
+
+    For a question that is answered in text, the program is made from the answers.  Such a problem
+    does not count as an attempt.
 
     Args:
         submission: The bytes of the file.
@@ -105,9 +108,9 @@ def submission_program(
 def with_answer_lines(
     report: Report, submission: bytes, unread: Sequence[UnreadableAnswer]
 ) -> Report:
-    """Return a report on a file of answers with its unreadable lines.
+    """Return a report on a file of answers, with notes on its unreadable lines.
 
-    Exceptions show the lines of that file in place of the program's.
+    Exceptions show the lines of that file in place of lines of the program made from it.
     """
     notes = [
         f"line {answer.line} could not be read: {answer.sentence}"
@@ -129,7 +132,7 @@ def with_answer_lines(
 
 
 def map_exceptions(report: Report, change: Callable[[ExceptionRecord], ExceptionRecord]) -> Report:
-    """Return a report with every exception of its checks changed."""
+    """Return a report in which `change` was applied to the exception of each check."""
     checks = (
         replace(check, raised=change(check.raised)) if check.raised else check
         for check in report.checks
@@ -172,7 +175,7 @@ def load_submission(
 
 
 def _load_without_ipython(program: RemoteProgram, names: Sequence[str]) -> Loaded:
-    """Load a program; if it is invalid Python, try again without its lines of IPython."""
+    """Load a program; if it is invalid Python, try again without lines such as `%matplotlib`."""
     try:
         return program.load(names)
     except ProgramError as error:
@@ -185,7 +188,10 @@ def _load_without_ipython(program: RemoteProgram, names: Sequence[str]) -> Loade
 
 
 def load_exception_notes(program: RemoteProgram) -> tuple[str, ...]:
-    """Return a note on each exception of loading after which the earlier definitions count."""
+    """Return a note on each exception that stopped loading, although the file is still graded.
+
+    "your file raised NameError at line 9 (...); what was defined before it counts"
+    """
     if program.loaded is None:
         return ()
     source = program.sources[-1]
@@ -208,7 +214,10 @@ def load_exception_notes(program: RemoteProgram) -> tuple[str, ...]:
 def missing_functions(
     loaded: Loaded | None, signatures: Mapping[str, str], question: Question, filename: str
 ) -> SubmissionProblem | None:
-    """Return which of these names a file does not define yet; None if it defines all of them."""
+    """Return a problem if any of these names are not defined, are stubs, or cannot be called.
+
+    In a file of answers, the problem is that answers are not written yet.
+    """
     if loaded is None:
         return None
     missing = [name for name in signatures if name in loaded.missing]
@@ -243,7 +252,7 @@ def missing_functions(
 def _uncallable_name(
     loaded: Loaded, signatures: Mapping[str, str], question: Question
 ) -> SubmissionProblem | None:
-    """Return which of these names should be a function or class but is another object."""
+    """Return a problem if one of these names should be a function or class, but is not."""
     for name, kind in loaded.uncallable:
         is_constant = signatures.get(name) == name and name not in question.functions
         if name in signatures and not is_constant:
@@ -309,8 +318,8 @@ def run_experiment(
 ) -> ExperimentResult:
     """Run a script once, in the same isolation as a grade, without judging it.
 
-    Loading the file is part of the run.  `begin` is called just before, but not for a file that is
-    no valid Python: that one costs nothing.
+    Loading the file is part of the run.  `begin` is called just before, to count the run.  A file
+    that is not valid Python does not run and does not count.
     """
     experiments = question.spec.experiments
     assert experiments is not None, "the question has no experiments"
@@ -367,6 +376,6 @@ def _timed_run(program: RemoteProgram, step: Step, seed: int) -> ExperimentResul
 def _syntax_problem(
     worker: WorkerClient, question: Question, submission: bytes, filename: str
 ) -> SubmissionProblem | None:
-    """Compile a file without executing it, and return what prevents that."""
+    """Compile a file without executing it; return the problem if it is not valid Python."""
     source = b"compile(%a, %a, 'exec', dont_inherit=True)" % (submission, filename)
     return load_submission(RemoteProgram(worker, "text", [source], filename=filename), question, {})

@@ -14,6 +14,8 @@ inputs that the result is computed from.  docs/adr/0003-tolerance.md has the mea
   1e-74.  It need not agree to the last bit.  So its band is at least 1e-10 of the input scale
   (64 ulp in float32).
 
+A bfloat16 result has one limit for all entries together: `bfloat16_norm`.
+
 The values of float32 and bfloat16 cases are computed in float64 on the rounded inputs, so an answer
 more accurate than the reference's own dtype is never wrong.
 """
@@ -43,7 +45,7 @@ from grader.grading.values import (
 from grader.model.spec import Check, Tolerance
 
 RELATIVE_64 = 1e-10
-RELATIVE_BF16 = 3e-2
+RELATIVE_BF16 = 3e-2  # of the norm of a bfloat16 result
 SAFETY = 16.0  # right code measured up to 3.6 units of the rounding effect over ten workloads
 ULPS = 4.0
 OWN_SIZE_SHARE = 1e-6  # largest share of an entry's own size that the common band may be
@@ -53,12 +55,12 @@ VANISHING_SHARE = 1e-11  # of the input scale: a smaller result is left over fro
 
 
 def ulp_of_one(dtype: str) -> float:
-    """Return one unit in the last place of 1 in a dtype."""
+    """Return the unit in the last place of 1: float32's for "float32", else always float64's."""
     return float(np.finfo(np.float32).eps) if dtype == "float32" else UNIT_64
 
 
 def minimum_tolerance(dtype: str, scale: float, input_scale: float) -> float:
-    """Return the tolerance of any entry of a result that has this scale and input scale."""
+    """Return the tolerance that every entry of a result has at least."""
     ulp = ulp_of_one(dtype)
     if scale > VANISHING_SHARE * input_scale:
         # In float32 results may be small for a reason, which more units would hide.
@@ -75,14 +77,15 @@ def tolerance_band(
     deviation: Array | None = None,
     input_scale: Callable[[], float] = lambda: 0.0,
 ) -> Array:
-    """Return the width of the band around each of the expected float64 values.
+    """Return how far each entry of a result may be from the expected value.
 
     Args:
-        dtype: The dtype of the case.
-        expected: The expected values.
-        nudged: Returns them after nudging the inputs. This is costly, and not called if the
-            `deviation` is small enough.
-        deviation: How far a result is from the expected values.
+        dtype: The dtype of the result, or of the case if the result is a Python number.
+        expected: The expected values, in float64.
+        nudged: Returns the expected values after nudging the inputs. This is costly, and not called
+            if the `deviation` is small enough.
+        deviation: How far a result is from the expected values. If it is within a band that is
+            cheap to compute, this narrower band is returned.
         input_scale: Returns the size of the inputs that the values are computed from.
     """
     scale = largest_magnitude(expected)
@@ -135,7 +138,7 @@ def bfloat16_norm(expected: Array, input_scale: Callable[[], float]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedResult:
-    """The expected value of a result, with what its tolerance depends on."""
+    """The expected value of a result, and everything that decides how far it may be off."""
 
     native: Any  # in the case's dtypes: decides type, dtype and shape
     precise: Any  # in float64: decides the values
@@ -149,7 +152,7 @@ class ExpectedResult:
     exact_zeros: bool = False
 
     def item_at(self, key: str | int) -> ExpectedResult:
-        """Return the expected value of an item of a container."""
+        """Return the expected value of one item, if this is a dict, list or tuple."""
         return replace(
             self,
             native=self.native[key],
@@ -158,7 +161,7 @@ class ExpectedResult:
         )
 
     def nudged_floats(self) -> list[Array]:
-        """Return the nudged values as floats, without those whose shape has changed."""
+        """Return the values for nudged inputs as floats, without those of another shape or type."""
         shape = as_real_array(to_array(self.precise)).shape
         moved = [to_floats(value) for value in self.nudged()]
         return [array for array in moved if array is not None and array.shape == shape]
@@ -169,9 +172,14 @@ def input_scale(
 ) -> float:
     """Return the size of the inputs of a result, in the result's own unit as far as it is known.
 
-    It is the product of two sizes, each that of the smallest input.  A gradient is linear in an
-    incoming gradient (an input called grad_...), so the size of that counts in full.  Other inputs
-    count only if they are below 1: a result computed from logits of 1e30 may be a probability.
+    The size of an input is its largest magnitude.  Two factors are multiplied:
+
+    - The smallest size of an incoming gradient (an input called grad_...): a gradient of the
+      submission is linear in it.
+    - The smallest size of the other inputs, if it is below 1.  A larger one tells nothing: a result
+      computed from logits of 1e30 may be a probability.
+
+    Inputs that are all zero do not count; without others the size is 0.
     """
     names = run_inputs(steps_producing(evaluation.steps(run), result))
     drawn = evaluation.drawn_inputs(case, draw_index)
@@ -199,10 +207,9 @@ def expected_result(
     draw_index: int = 0,
     check: Check | None = None,
 ) -> ExpectedResult:
-    """Return the reference's result, with the means to find how far rounding may move it.
+    """Return the reference's result, and everything that decides how far a result may be off.
 
-    The tolerance is the check's.  Without a check, it is the first that any check states for the
-    result.
+    The tolerance is that of `check` (default: the first that any check has for the result).
     """
 
     def reference_value(mode: str) -> Value:
@@ -221,7 +228,7 @@ def expected_result(
 
 
 def _first_tolerance(checks: Sequence[Check], run: str, result: str) -> Tolerance | None:
-    """Return the first tolerance that applies to a result of a run."""
+    """Return the tolerance of the first check that compares a result and has one for it."""
     for check in checks:
         tolerance: Tolerance | None = getattr(check, "tolerance", None)
         if tolerance is None or check.run != run or result not in check.compared_results:

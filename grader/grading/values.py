@@ -69,7 +69,11 @@ def deviations(actual: Array, expected: Array) -> Array | None:
 
 
 def item_keys(actual: Value, expected: Value) -> Iterable[Any] | None:
-    """Return the keys or indices of an expected container; None if the actual one has others."""
+    """Return the keys or indices of an expected container.
+
+    Returns None if the actual value is another kind of container or has other keys; a list and a
+    tuple count as the same kind.
+    """
     if isinstance(expected, dict):
         has_same_keys = isinstance(actual, dict) and actual.keys() == expected.keys()
         return expected if has_same_keys else None
@@ -152,7 +156,10 @@ def same_value(a: Value, b: Value, dtype: str = "float64", *, exact: bool = Fals
 
 
 def to_floats(value: Value) -> Array | None:
-    """Return the real numbers in a result as float64, two of them for a complex one."""
+    """Return a float, an array or a tensor of floats as float64; None for other values.
+
+    Complex numbers become two numbers each, along a last axis.
+    """
     if isinstance(value, (float, np.inexact, np.ndarray, Tensor)):
         array = as_real_array(to_array(value))
         if array.dtype.kind == "f":
@@ -201,9 +208,10 @@ def is_incoming_gradient(name: str) -> bool:
 
 
 def nudge(value: Array, dtype: str, index: int) -> Array:
-    """Move every value by one unit in the last place of its dtype.
+    """Move every value except 0 up or down by one unit in the last place of its dtype.
 
-    Equal values stay equal and neighbors keep their order, so only rounding is measured.
+    The index seeds the choice of directions.  Equal values stay equal and neighbors keep their order, so
+    only rounding is measured.
     """
     unique, inverse = np.unique(value, return_inverse=True)
     size = np.abs(unique)
