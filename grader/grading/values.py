@@ -210,8 +210,8 @@ def is_incoming_gradient(name: str) -> bool:
 def nudge(value: Array, dtype: str, index: int) -> Array:
     """Move every value except 0 up or down by one unit in the last place of its dtype.
 
-    The index seeds the choice of directions.  Equal values stay equal and neighbors keep their order, so
-    only rounding is measured.
+    The index seeds the choice of directions.  Equal values stay equal and neighbors keep their
+    order, so only rounding is measured.
     """
     unique, inverse = np.unique(value, return_inverse=True)
     size = np.abs(unique)
