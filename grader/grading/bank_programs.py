@@ -51,7 +51,7 @@ class BankPrograms(Closeable):
         return self._loaded_program("reference")
 
     def living_reference(self) -> RemoteProgram:
-        """Return the reference in a process that has not ended."""
+        """Return the reference; if its process has ended, load it in a new one first."""
         if self.reference.worker.failure is not None:
             self.reload_program("reference")
         return self.reference
@@ -130,7 +130,10 @@ class BankPrograms(Closeable):
         return self._workers[use]
 
     def _renew(self, use: str) -> None:
-        """End a worker that has failed or is nearly used up; the next one starts when needed."""
+        """End a worker that has failed or is nearly used up; reset the counters of another one.
+
+        A new worker starts when it is needed.
+        """
         worker = self._workers.get(use)
         if worker is not None and worker.failure is None and not _is_nearly_used_up(worker):
             worker.reset_counters()

@@ -43,7 +43,10 @@ def execution_order(spec: Spec, counted_parts: Collection[int]) -> list[tuple[in
 
 
 class CheckSchedule:
-    """Decides which checks to run, part by part, as their results come in."""
+    """Decides which checks to run, part by part.
+
+    The caller takes the checks from `order` and adds each result to `results_so_far`.
+    """
 
     def __init__(self, spec: Spec, counted_parts: Collection[int]) -> None:
         """Start with part 1."""

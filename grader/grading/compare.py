@@ -311,7 +311,7 @@ def mismatch_of_entries(
 
 
 def _equal_entries(a: Array, b: Array) -> Array:
-    """Return where entries are equal; NaN equals NaN."""
+    """Return a mask, True for each pair of equal entries; NaN equals NaN."""
     equal = a == b
     if a.dtype.kind in "fc":
         equal = equal | (np.isnan(a) & np.isnan(b))

@@ -376,7 +376,7 @@ class Evaluation:
     def _prefetch_all_checks(
         self, program: RemoteProgram, run: str, case: CaseRecipe, mode: str = NATIVE
     ) -> None:
-        """Ask for a case together with the cases of all checks on its run.
+        """Run a case, and with it all small cases on which checks need the same run.
 
         In a mode other than `NATIVE`, float64 cases are left out: few of them need it.
         """

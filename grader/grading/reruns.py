@@ -72,7 +72,7 @@ def depends_on_earlier_calls(
     start = worker.cpu_nanoseconds() or 0
 
     def is_always(history: Sequence[RunCall], *, wrong: bool) -> bool:
-        """Return True if the call after this history is always wrong, or always right."""
+        """Return True if the call after this history is `wrong`, twice with the same results."""
         calls = (*history, call)
         # Two runs are needed: random results may be right once and wrong once.
         first = rerun_in_fresh_module(evaluation, calls)

@@ -72,10 +72,10 @@ def submission_program(
     *,
     literal: bool = False,
 ) -> bytes | SubmissionProblem:
-    """Return the source to run for a file, or the problem if no answers can be read from it.
+    """Return the source to run for a file, or a problem, which does not count as an attempt.
 
-    For a question that is answered in text, the program is made from the answers.  Such a problem
-    does not count as an attempt.
+    For a question that is answered in text, the program is made from the answers.  It is a problem
+    if they are not written yet or cannot be read.
 
     Args:
         submission: The bytes of the file.

@@ -27,7 +27,10 @@ class MatrixCell(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """One program: the reference, the starter, or one variant of a misconception."""
+    """One program, and the results of all checks on it.
+
+    It is the reference, the starter, or a variant of a misconception.
+    """
 
     name: str  # "reference", "starter", "even-split", "even-split (2)"
     misconception: str | None  # "even-split"; None for the reference and the starter
@@ -75,7 +78,7 @@ class AcceptedSolutionResult:
 
 @dataclass(frozen=True, slots=True)
 class PlantingResult:
-    """Does diagnosis still name an idea if the rest of the code is written in another style?
+    """Result of planting wrong ideas in accepted solutions: does diagnosis still name them?
 
     A *plant* is an accepted solution in which a variant's wrong functions replace the right ones.
     Each is graded on one seed.
@@ -118,7 +121,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """The proof of one question, or its problems."""
+    """Result of an audit of one question; if it has no problems, it becomes the proof."""
 
     question: str
     title: str

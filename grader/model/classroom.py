@@ -61,7 +61,7 @@ class SubmittedProgram:
 
 @dataclass(frozen=True, slots=True)
 class AssignedQuestion:
-    """A question of a class."""
+    """A question that a class is graded on, and how its points count in this class."""
 
     id: str
     title: str

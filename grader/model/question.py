@@ -26,7 +26,7 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Keys of a question for a list, read from the head of its YAML."""
+    """The keys of a question that lists of questions need, read from the head of its YAML."""
 
     id: str
     title: str

@@ -185,11 +185,11 @@ class Check(StrictModel):
 
     @property
     def compared_results(self) -> tuple[str, ...]:
-        """Return the results whose values decide: no other values would pass."""
+        """Return the results of which only the expected values pass, within the tolerance."""
         return self.required_results
 
     def with_default_results(self, steps: Sequence[Step]) -> Self:
-        """Return the check with `of` filled in, if it is "": the results that no step uses."""
+        """Return the check; an empty `of` becomes the results that no later step uses."""
         if getattr(self, "of", None) != "":
             return self
         used = {name for step in steps for name in step.names_read}

@@ -125,7 +125,7 @@ class CaseTrial(Generic[K]):
 
 
 class Kind(Generic[K]):
-    """A kind of check.
+    """A kind of check, such as `outputs`: how it judges a submission, and facts about it.
 
     A kind needs only its keys and `judge`.  The defaults of all other members fit a check of
     results by value.

@@ -279,9 +279,9 @@ def _sort_faults(
 
 
 def _remarks_on_alarms(check: FindingsCheck, alarms: Sequence[int], *, name_all: bool) -> list[str]:
-    """Say why some false alarms are right lines; with `name_all`, name the other ones as well.
+    """Return remarks on false alarms: "line 7 is right: ..." for the first ones with a reason.
 
-    At most MAX_EXPLAINED_ALARMS lines for which the check has an explanation get one.
+    With `name_all`, all others are named without a reason.
     """
     explained = [line for line in alarms if str(line) in check.innocent][:MAX_EXPLAINED_ALARMS]
     remarks = [f"line {line} is right: {check.innocent[str(line)]}" for line in explained]

@@ -117,7 +117,7 @@ class VerdictsKind(Kind[VerdictsCheck]):
 
 
 def _run_all_in_secret_order(evaluation: api.Evaluation) -> None:
-    """Run the test on the cases of all checks; the order of the calls must tell it nothing."""
+    """Run the test on the cases of all checks, in a random order that tells it nothing."""
     runs_and_cases = [
         (check.run, case)
         for check in evaluation.question.spec.checks
@@ -175,9 +175,9 @@ def _describe_missed(
 def _share(check: VerdictsCheck, accepted: int, rejected: int) -> float:
     """Return the earned share of the points: 1.0 if every answer is right.
 
-    A test that always gives the same answer earns none.  The share does not depend on how many
-    implementations are right: it is the accepted share of these, plus the rejected share of the
-    wrong ones, minus 1.
+    It is the accepted share of the right implementations, plus the rejected share of the wrong
+    ones, minus 1: a test that always gives the same answer earns none.  If all implementations are
+    right, or all are wrong, it is the share of right answers.
     """
     right = len(check.accept)
     wrong = len(check.reject)
