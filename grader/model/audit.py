@@ -103,9 +103,9 @@ class Budget:
     """
 
     check: str
-    right: str  # the right program that comes nearest to it
-    right_share: float
-    wrong: str  # the nearest program above it; empty without one
+    right: str  # the right program that comes nearest to the limit
+    right_share: float  # 0.8 for 80 % of the budget
+    wrong: str  # the nearest wrong program above the limit; empty without one
     wrong_share: float
 
 
@@ -135,7 +135,7 @@ class AuditReport:
     trivial: tuple[TrivialAnswer, ...] = ()
     accepted: tuple[AcceptedSolutionResult, ...] = ()
     budgets: tuple[Budget, ...] = ()
-    planted: PlantingResult | None = None  # None if no idea fits into an accepted solution
+    planted: PlantingResult | None = None  # None if no plant fails a check
 
     @property
     def ok(self) -> bool:
@@ -160,7 +160,7 @@ class AuditReport:
 class MutantFate(StrEnum):
     """Outcome of a mutant."""
 
-    KILLED = "killed"  # a check that decides does not pass
+    KILLED = "killed"  # a check that decides fails it, on every seed
     EQUIVALENT = "equivalent"  # it passes, and no input was found on which it is wrong
     EXPLAINED = "explained"  # it passes on some seed, and `survivors` in the spec says why it may
     SURVIVED = "survived"  # it passes, and there are inputs on which it is wrong

@@ -71,7 +71,7 @@ class AssignedQuestion:
     of: int  # maximum points of these
     weight: float = 1.0  # factor of its points in the total
     hidden: tuple[str, ...] = ()  # checks and cases that students do not see
-    shared: bool = False  # the checks of a failing part earn equal shares of its points
+    shared: bool = False  # in a failing part, each passing check earns an equal share of its points
     libraries: Mapping[str, str] = field(default_factory=dict)  # versions, by name
     is_text: bool = False  # the submission is a text, not a program
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Literal
 
 REPORT_FORMAT = 1
-SMALLER_INPUTS_NOTE = "shown with smaller inputs"  # `about` if the inputs of the case are too large
+SMALLER_INPUTS_NOTE = "shown with smaller inputs"  # `about`, if smaller inputs replace the case's
 
 
 class Verdict(StrEnum):
@@ -49,7 +49,7 @@ class Panel:
     rows: tuple[tuple[str, ...], ...]
     wrong: frozenset[tuple[int, int]] = frozenset()  # (row, column) of entries outside the band
     focus: frozenset[tuple[int, int]] = frozenset()  # the entry, row or window that matters
-    note: str = ""  # "plane [0, 2] of (2, 3, 5, 7)" for a slice of a larger array
+    note: str = ""  # of a slice: "entries [0, 2, :, :] of shape (2, 3, 5, 7)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class BreakdownRow:
     name: str
     observed: str
     expected: str
-    note: str = ""  # "missing", "half", "counted twice"; empty if right
+    note: str = ""  # "missing", "half", "twice"; empty if right
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class CheckResult:
     part: int = 1  # the number of the part that it belongs to
     stretch: bool = False
     blocked_by: str | None = None  # id of the check because of which this one was skipped
-    case_line: str = ""  # the smallest failing case: "kernel 3, stride 3, x (1, 1, 3, 3)"
+    case_line: str = ""  # smallest failing case: "all ties: kernel 3, stride 3, x (1, 1, 3, 3)"
     about: str = ""  # that case in the question's words: "one entry that wins all four windows"
     inputs: Mapping[str, str] = field(default_factory=dict)  # as text: {"x": "(1, 1, 3, 3)"}
     call: str = ""  # the call on that case, if it is short: "gpus(7, 'bf16')"
