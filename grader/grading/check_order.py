@@ -31,8 +31,8 @@ def resolve_counted_parts(question: Question, parts: Collection[int] | None) -> 
 def execution_order(spec: Spec, counted_parts: Collection[int]) -> list[tuple[int, Check]]:
     """Return every check with the number of its part, required checks first.
 
-    A check is required if it decides, or if a check that decides needs it.  The others run last, so
-    that a submission can still pass if its process ends in one of them.
+    A check is required if it decides, or if a check that decides needs it.  The others run last: a
+    submission can still pass if its process ends in one of them.
     """
     checks = [(number, check) for number, part in enumerate(spec.parts, 1) for check in part.checks]
     required: set[str] = set()

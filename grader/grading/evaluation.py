@@ -52,7 +52,7 @@ NOT_PLAIN = 10_000  # added to the sort key of a case in an unusual dtype or lay
 
 
 def new_secret_draw() -> int:
-    """Return a draw index that no program can foresee."""
+    """Return a random draw index: no program can foresee the inputs that it draws."""
     return FIRST_SECRET_DRAW + secrets.randbits(64)
 
 
@@ -258,7 +258,11 @@ class Evaluation:
     def _reference_shape(
         self, case: CaseRecipe, name: str, drawn: Mapping[str, Any]
     ) -> tuple[int, ...]:
-        """Run the reference on the inputs drawn so far, and return the shape of a result."""
+        """Run the reference on the inputs drawn so far, and return the shape of a result.
+
+        Raises:
+            DrawError: No run can compute the result from these inputs.
+        """
         for steps in self.question.runs.values():
             needed = steps_producing(steps, name)
             names = run_inputs(needed)
@@ -293,7 +297,7 @@ class Evaluation:
 
     @property
     def wanted_results(self) -> Mapping[str, tuple[str, ...]]:
-        """Names of the results that some check needs, by run."""
+        """Names of the results that some check needs, by run; if none, those of the last step."""
         if self.parts_asked not in self._wanted:
             wanted = self._wanted[self.parts_asked] = {}
             for run, steps in self.question.runs.items():
@@ -378,6 +382,7 @@ class Evaluation:
     ) -> None:
         """Run a case, and with it all small cases on which checks need the same run.
 
+        If no check needs the run on this case, nothing runs.
         In a mode other than `NATIVE`, float64 cases are left out: few of them need it.
         """
         names = {

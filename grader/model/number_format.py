@@ -99,7 +99,7 @@ def format_band(allowed: SupportsFloat) -> str:
 
 
 def short(v: float) -> str:
-    """Return a number without trailing zeros: "3", "0.005", "1e-7"."""
+    """Return a number with at most three significant digits: "3", "0.005", "1e-7"."""
     return _trim(f"{v:.3g}")
 
 

@@ -49,7 +49,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of a bank.
+    """A question of a bank, with the sources of all its programs.
 
     Messages name lines of the file in which a program is written.  If it is written in the spec, or
     in a file with others, its source begins with a blank line for each line above it there.
