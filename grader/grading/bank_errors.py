@@ -1,4 +1,4 @@
-"""Messages for an author on errors in the programs of a question: what failed, file and line."""
+"""Messages for an author on errors in the programs of a question, with file and line."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def program_file(question: Question, name: str) -> str:
 
 
 def error_in_one_sentence(error: Exception, file: str) -> str:
-    """Return an error as a sentence: what raised, its message, file and line, the line's code."""
+    """Return a sentence with the error, the message of its exception, file, line and code."""
     raised = error.raised if isinstance(error, ProgramError) else None
     if not isinstance(error, ProgramError) or raised is None:
         return str(error)

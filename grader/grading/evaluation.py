@@ -382,8 +382,8 @@ class Evaluation:
     ) -> None:
         """Run a case, and with it all small cases on which checks need the same run.
 
-        If no check needs the run on this case, nothing runs.
-        In a mode other than `NATIVE`, float64 cases are left out: few of them need it.
+        If no check needs the run on this case, nothing runs.  In a mode other than `NATIVE`,
+        float64 cases are left out: few of them need it.
         """
         names = {
             name

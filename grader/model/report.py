@@ -253,9 +253,9 @@ STATE: Literal["state"] = (
 class Explanation:
     """A sentence on why checks fail, in addition to the matching ideas or without any.
 
-    `state`: earlier calls matter.  `pair`: two ideas at once.  `rule`: what all wrong values have
-    in common, such as being half the expected ones.  `class`: on which cases a result is wrong.
-    `results`: which results are wrong, and which are always right.
+    `state`: earlier calls matter.  `pair`: two ideas at once.  `rule`: all wrong values follow
+    it, such as "half the expected one".  `class`: on which cases a result is wrong.  `results`:
+    which results are wrong, and which are always right.
     """
 
     kind: Literal["state", "pair", "rule", "class", "results"]

@@ -147,8 +147,8 @@ class Tolerance(StrictModel):
 class Check(StrictModel):
     """The keys that every kind of check has; each kind adds its keys in a subclass.
 
-    The properties tell what follows from the keys alone, such as the results to compare.  Judging
-    needs programs: see `grader.grading.kinds.base.Kind`.
+    The properties follow from the keys alone, such as the results to compare.  Judging needs
+    programs: see `grader.grading.kinds.base.Kind`.
     """
 
     only_runs: ClassVar[bool] = False  # True if it compares results and measures nothing
@@ -210,7 +210,10 @@ class Check(StrictModel):
         yield from ()
 
     def missing_configuration(self) -> str:
-        """Return what must be added to the check's keys before it can fail, or "" if nothing."""
+        """Return a name for keys without which the check cannot fail: "a loss and gradients".
+
+        Returns "" if it has all of them.
+        """
         return "the name of a result" if getattr(self, "of", None) == [] else ""
 
 

@@ -1,8 +1,8 @@
 """The base class of a kind of check, and a trial of a check on one case.
 
 A kind has two classes.  Its `Kind` judges, and holds every other fact about the kind; `registry`
-finds it by name.  Its *keys*, a subclass of `grader.model.spec.Check`, hold the YAML of one check,
-and what follows from that alone: the results that the check needs, the names that it mentions.
+finds it by name.  Its *keys*, a subclass of `grader.model.spec.Check`, hold the YAML of one check.
+They also tell which results the check needs, and which names it mentions.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class CaseTrial(Generic[K]):
                 yield f"{result} is changed afterwards by {self.function_name(index)}"
 
     def function_name(self, index: int) -> str:
-        """Return what messages call the function of a step: "pool", "your backward", "your code".
+        """Return a name of a step's function for messages: "pool", "your backward", "your code".
 
         A bad index stands for the last step.
         """
@@ -191,7 +191,7 @@ class Kind(Generic[K]):
     # -- diagnosis --------------------------------------------------------------------------
 
     def uses_observation(self, check: K) -> bool:
-        """Return True if diagnosis compares what `observe` returns, in place of the results."""
+        """Return True if diagnosis compares values from `observe` in place of the results."""
         return type(self).observe is not Kind.observe and self.decides_on_every_machine(check)
 
     def observe(self, trial: CaseTrial[K]) -> Any:  # noqa: ANN401

@@ -80,7 +80,7 @@ def _side_effects(trial: _Trial, outcome: api.Outcome) -> Iterator[CaseFinding]:
 
 
 def _violations_in_turn(trial: _Trial) -> Iterator[CaseFinding]:
-    """Yield what goes wrong when three runs take turns after each step.
+    """Yield a finding on each fault that shows when three runs take turns after each step.
 
     The runs are the case, another draw of it, and the case again.
     """
