@@ -59,7 +59,7 @@ class ResultMismatch:
     arrays: tuple[Array, Array, Array] | None = None  # observed, expected, which are wrong
 
     def to_report(self, case: str) -> Mismatch:
-        """Return the entry of a report on a case."""
+        """Return the mismatch as a report has it, with the name of the case."""
         return Mismatch(
             result=self.result,
             case=case,

@@ -422,7 +422,7 @@ class JudgingSession(Closeable):
         return Evaluation(self.question, 0, reference, reference, bank=self.bank)
 
     def close(self) -> None:
-        """End every process of the session."""
+        """End every process of the session, except unused workers that were started ahead."""
         self._closed = True
         self._stack.close()
 

@@ -264,7 +264,7 @@ def _uncallable_name(
 def _load_problem(
     error: ProgramError, question: Question, program: RemoteProgram
 ) -> SubmissionProblem:
-    """Return the problem of a file, or of a module that comes with it, that cannot be loaded."""
+    """Return the problem with a file, or a module that comes with it, that cannot be loaded."""
     if error.raised is None:
         return SubmissionProblem(error.message)
     place = ""

@@ -43,7 +43,7 @@ class CountedKind(Kind[K]):
         raise NotImplementedError
 
     def max_count(self, trial: CaseTrial[K]) -> float:  # noqa: ARG002
-        """Return the largest count that is allowed, if counts are numbers.
+        """Return the largest count that is allowed; 0 if the worker returns a text, not a count.
 
         Raises:
             BankProgramError: the budget cannot be evaluated.
