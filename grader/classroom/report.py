@@ -272,7 +272,7 @@ def _add_result(
 
 def _new_group(question: str, handle: str, report: Report) -> AnswerGroup:
     """Return a group without students, described by the report of its first answer."""
-    failing = sentences.failing_required_checks(report)
+    failing = grade_sentences.failing_required_checks(report)
     if not failing:
         return AnswerGroup(question, handle, grade_sentences.file_problem(report))
     return AnswerGroup(

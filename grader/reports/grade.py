@@ -313,8 +313,8 @@ def _fault_sections(
 
 def _finding(check: CheckResult, name: str) -> Blocks:
     """Yield a failing check: sentence, clauses, the smallest case, worst entry and exception."""
-    sentence = sentences.describe_finding(check)
-    blame = sentences.FAULT_PREFIXES.get(check.verdict, "")
+    sentence = grade_sentences.describe_finding(check)
+    blame = grade_sentences.FAULT_PREFIXES.get(check.verdict, "")
     yield Paragraph(f"{blame}{sentence}", f"{check.id}:", "", hang=INDENT)
     if check.clauses:
         # A clause is never cut, because the broken condition may be at its end.
@@ -380,7 +380,7 @@ def _cut_feedback(
     idea: grade_sentences.IdeaParagraph, most: int
 ) -> tuple[Sequence[Block], Sequence[str]]:
     """Return an idea with the first `most` sentences of its feedback, and names of lost parts."""
-    feedback, is_cut = sentences.first_sentences(idea.feedback, most)
+    feedback, is_cut = grade_sentences.first_sentences(idea.feedback, most)
     lost = ("the rest of the feedback",) if is_cut else ()
     if not idea.lead:  # one of several
         indent = 2 if feedback else 0

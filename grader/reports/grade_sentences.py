@@ -433,13 +433,10 @@ def _all_cases(count: int) -> str:
     return "both failing cases" if count == 2 else "the failing case"
 
 
-def changes_since(
-    before: Report, now: Report, until: int, lost: tuple[int, int] | None = None
-) -> str:
+def changes_since(before: Report, now: Report, until: int) -> str:
     """Return the change between two grades: "Since the last save: shape passes now; new: values".
 
-    New failures count up to the part `until`.  `lost` is a part that fails now, and the number of
-    the try that passed it.  The text is empty if a grade has no checks.
+    New failures count up to the part `until`.  The text is empty if a grade has no checks.
     """
     if not (before.checks and now.checks):
         return ""

@@ -113,7 +113,7 @@ def _differing_rows(breakdown: Breakdown) -> str:
 
 def smallest_case_text(question: Question, result: CheckResult) -> str:
     """Describe the smallest failing case with its inputs; "" if these cannot be read out."""
-    case = question.spec.cases.get(sentences.smallest_case(result), {})
+    case = question.spec.cases.get(grade_sentences.smallest_case(result), {})
     texts = []
     for name, value in result.inputs.items():
         if value == "None":
