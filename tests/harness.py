@@ -32,7 +32,13 @@ def right_solutions(question_id: str) -> dict[str, bytes]:
     """Return what passes all parts, by name: what the question comes with, and files of others."""
     question = bank.load_question([ROOT], question_id)
     until, last = question.accepted_until_part, len(question.spec.parts)
-    found = {name: p.source for name, p in corpus.right_programs(question_id).items()}
+    sources = {name: p.source for name, p in corpus.right_programs(question_id).items()}
+    # Some styles have only the first parts.
+    found = {
+        name: source
+        for name, source in sources.items()
+        if all(function.encode() in source for function in question.functions)
+    }
     found |= {name: text for name, text in question.accepted.items() if until[name] == last}
     return dict(sorted(found.items()))
 

@@ -14,7 +14,8 @@ import pytest
 import torch
 
 from grader.explain.session import GradingSession
-from tests.harness import ROOT, Array, Program, assert_close, each, named, variants
+from tests import corpus
+from tests.harness import Array, Program, assert_close, each, named, variants
 
 variant = variants(__file__)
 SHAPES = [(2, 3), (5, 4), (7, 3), (3, 4, 5), (5, 3, 2), (1, 4, 6)]
@@ -202,6 +203,5 @@ def test_columns_of_the_gradient_sum_to_0_in_training_only(reference: Program) -
 
 
 def test_an_evaluation_without_eps_is_named(session: GradingSession) -> None:
-    wrong = ROOT / "tests" / "solutions" / "batch-norm" / "wrong"
-    text = (wrong / "evaluation_divides_by_the_deviation.py").read_bytes()
-    assert named(session.grade(text, seed=3)) == {"eps-in-evaluation"}
+    wrong = corpus.wrong_programs("batch-norm")["evaluation_divides_by_the_deviation"]
+    assert named(session.grade(wrong.source, seed=3)) == {"eps-in-evaluation"}

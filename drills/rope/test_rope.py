@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from grader.explain.session import GradingSession
-from tests.harness import ROOT, Array, Program, assert_close, each, named, normal, variants
+from tests import corpus
+from tests.harness import Array, Program, assert_close, each, named, normal, variants
 
 variant = variants(__file__)
 # Right solutions are off by 6e-15 and 3e-7 near position 0, and by 1.2e-10 and 8e-8 far out.
@@ -293,6 +294,5 @@ def test_conversions_are_the_same_where_feedback_says(reference: Program) -> Non
 
 
 def test_neighbors_are_named_though_tables_are_float32(session: GradingSession) -> None:
-    wrong = ROOT / "tests" / "solutions" / "rope" / "wrong"
-    text = (wrong / "neighbors_by_float32_tables.py").read_bytes()
-    assert named(session.grade(text, seed=3)) == {"interleaved"}
+    wrong = corpus.wrong_programs("rope")["neighbors_by_float32_tables"]
+    assert named(session.grade(wrong.source, seed=3)) == {"interleaved"}

@@ -17,7 +17,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from grader.explain.session import GradingSession
-from tests.harness import ROOT, Array, Program, each, load_text, variants
+from tests import corpus
+from tests.harness import Array, Program, each, load_text, variants
 
 variant = variants(__file__)
 FAULTS = ("frozen", "cut", "stale", "saturated", "dead")
@@ -266,7 +267,6 @@ def test_the_gradient_of_a_fused_loss_does_not_vanish_for_a_wrong_class() -> Non
 def test_what_a_call_leaves_behind_is_named(
     session: GradingSession, wrong: str, sentence: str
 ) -> None:
-    path = ROOT / "tests" / "solutions" / "zero-or-none" / "wrong" / f"{wrong}.py"
-    report = session.grade(path.read_bytes(), seed=3)
+    report = session.grade(corpus.wrong_programs("zero-or-none")[wrong].source, seed=3)
     (afterwards,) = [check for check in report.checks if check.id == "afterwards"]
     assert re.search(sentence, afterwards.message)

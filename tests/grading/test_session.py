@@ -94,14 +94,11 @@ def test_no_submission_ever_runs_in_a_worker_of_the_bank(
     exchange = WorkerClient.exchange
 
     def watched(worker: WorkerClient, request: Any, *limits: Any) -> Any:
-        plain = isinstance(request, dict)
-        sent = b"".join(map(bytes, wire.encode(request))) if plain else request
-        marked.update({worker} if mark in sent else ())
+        marked.update({worker} if mark in wire.encode(request) else ())
         if worker in session.bank._workers.values():
             ours.add(worker)
-            if plain:
-                ran.update({request["program"]} if "program" in request else ())
-                ran.update(request.get("programs", ()))
+            ran.update({request["program"]} if "program" in request else ())
+            ran.update(request.get("programs", ()))
         return exchange(worker, request, *limits)
 
     monkeypatch.setattr(WorkerClient, "exchange", watched)
