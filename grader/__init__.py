@@ -1,6 +1,6 @@
 """drill: interview drills and an auto-grader for deep-learning internals.
 
-What a notebook uses has its name here, and is imported when it is first asked for:
+These are the names for notebooks.  Each is imported when it is first used:
 
     from pathlib import Path
     from grader import open_question
@@ -50,16 +50,19 @@ _HOMES = {
 
 
 def open_question(asked: str, bank: Path | str | None = None, *, seed: int = 0) -> OpenQuestion:
-    """Open a question: shown in a notebook, graded as often as wanted; `.question` is its data.
+    """Open a question in a notebook, to show it there and to grade answers to it.
+
+    Nothing is recorded, and no grade counts as an attempt.  `.question` is the question's data.
 
     Args:
-        asked: its id, or BANK/ID.
-        bank: the folder or YAML file that holds it; the user's banks where it is None.
-        seed: which draws its numbers, where it has some to draw.
+        asked: ID of the question, or BANK/ID if several banks have that ID.
+        bank: A bank: a folder of questions, or a YAML file with one (default: the banks of
+            `drill bank list`).
+        seed: Chooses the numbers in the text, for a question that has several sets of them.
 
     Raises:
-        UsageError: no bank has it, or two have it and none is named.
-        BankError: it is broken; `problems` lists every fault.
+        UsageError: `bank` is not a bank, no bank has the question, or several have it.
+        BankError: The question is broken; `problems` lists every fault.
     """
     from pathlib import Path
 

@@ -1,15 +1,16 @@
-"""`python -m grader` is `drill`, and so is the function `main`.
+"""Run `drill` as `python -m grader`; the command `drill` calls `main`.
 
-Python puts the current folder first on the path, and a stranger's folder may hold a `typer.py`.
-Nothing is imported before that is undone. What Python itself imports first cannot be helped here,
-nor a folder called `grader`: `drill`, or `python -P -m grader`, is safe in any folder.
+`python -m grader` puts the current folder first on the import path, and a stranger's folder may
+hold a `typer.py`.  So that entry is removed before anything but `sys` is imported.  This is too
+late for the imports of Python itself, and for a folder called `grader`: in a folder that you do not
+trust, use `drill` or `python -P -m grader`.
 """
 
 import sys
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C while it is imported shows no traceback."""
+    """Run the command line and exit; Ctrl-C during its imports shows no traceback."""
     try:
         from grader.commands.app import main as run
     except KeyboardInterrupt:

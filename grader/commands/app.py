@@ -1,7 +1,7 @@
 """The program `drill` and its commands.
 
-Only the file of the command that is typed is imported, and a command imports what it needs inside
-its functions.  Start-up stays short that way, and so does the plain help (no rich).
+To start fast, only the file of the typed command is imported, commands import large modules inside
+their functions, and the help is plain text (no rich).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class _DefaultCommandGroup(TyperGroup):
 
     # typer declares the context by the class of a private module.
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
-        """Insert the name of the first command if none is typed."""
+        """Insert the first command's name, unless a command or `--help` is typed."""
         if not args or args[0] not in {*self.commands, *_HELP["help_option_names"]}:
             args = [next(iter(self.commands)), *args]
         return super().parse_args(ctx, args)
@@ -78,7 +78,7 @@ def _help_without_command(ctx: typer.Context) -> None:
 
 
 def _show_everyday(program: Any) -> None:  # noqa: ANN401 - of a class of a private module
-    """Show the commands of practice on one screen, and name the others."""
+    """Show the everyday commands, each with its help text, and name the other commands."""
     help_texts = {
         name: command.get_short_help_str(200) for name, command in program.commands.items()
     }
@@ -137,11 +137,12 @@ _GROUPS = {
 
 
 def _convert_without_pydantic(convert: Any) -> Any:  # noqa: ANN401 - typer keeps the class of a parameter to itself
-    """Convert None, a bool, a text and a path without pydantic, anything else as typer does.
+    """Return a faster `process_value` for a typer parameter: it avoids pydantic for simple values.
 
-    Importing pydantic takes longer than the rest of a start-up.  `drill grade` needs it, but only
-    once its workers are starting.  This relies on `process_value` and `type_descriptor` of typer;
-    pyproject.toml bounds its version.
+    It converts a bool, a text, a path and a missing optional value itself, and passes any other
+    value to `convert`, typer's own method.  Importing pydantic takes longer than the rest of a
+    start-up.  `drill grade` needs it, but only once its workers are starting.  This relies on
+    `process_value` and `type_descriptor` of typer; pyproject.toml bounds its version.
     """
 
     def process_value(parameter: Any, ctx: object, value: Any) -> object:  # noqa: ANN401 - as above
@@ -177,7 +178,10 @@ def load_command(name: str = "") -> Any:  # noqa: ANN401 - of a class that typer
 
 
 def _with_commands(group_name: str, group: typer.Typer, only: str = "") -> typer.Typer:
-    """Return a group with its commands, whose files are imported; `only`: at most that one."""
+    """Return a copy of a group with its commands, whose files are imported.
+
+    With `only`, just the command of that typed name is added, or none if the group lacks it.
+    """
     group = copy.copy(group)
     group.registered_commands = []
     group.registered_groups = []
@@ -190,18 +194,18 @@ def _with_commands(group_name: str, group: typer.Typer, only: str = "") -> typer
 
 
 def _typed_name(path: str) -> str:
-    """Return the name of a command as it is typed."""
+    """Return a command's name as it is typed: next for "list_and_next.next_"."""
     return path.partition(".")[2].rstrip("_").replace("_", "-")
 
 
 def _load_typed_command(word: str) -> Any:  # noqa: ANN401 - as above
-    """Return the program with the command of a word, or with all of them if it names none."""
+    """Return the program with the typed command or group; with all for `help` or another word."""
     names = {*_GROUPS, *map(_typed_name, _COMMANDS[""].split())} - {"help"}
     return load_command(word if word in names else "")
 
 
 def run(arguments: list[str]) -> int:
-    """Run a command and return its exit status."""
+    """Run a command line, such as ["grade", "--json"], and return its exit status."""
     return entrypoint.run(_load_typed_command, arguments)
 
 
@@ -212,7 +216,7 @@ def main() -> NoReturn:
     gc.set_threshold(100_000)  # modules stay: collecting them takes a tenth of a start
     status = run(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C: the command has ended
-    if "multiprocessing" in sys.modules:  # it ends its processes when Python ends
+    if "multiprocessing" in sys.modules:  # a normal exit ends its processes
         sys.exit(status)
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):  # closed, or nobody reads it: the status says so already

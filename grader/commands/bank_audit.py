@@ -1,4 +1,9 @@
-"""`drill bank audit`: every variant through every check, and mutants of the reference if asked."""
+"""`drill bank audit`: show that a question's checks stop every wrong program.
+
+The audit runs the reference, the wrong ideas and other programs of a question through every check.
+With `--mutants` it tries small changes of the reference as well.  A proof is a committed file
+with the results of an audit: while it is current, the question need not be audited again.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +43,10 @@ class AuditOutcome(NamedTuple):
     killed_by_written: int = 0  # ideas above which `killed_by` was written
 
     def is_ready(self, *, strict: bool) -> bool:
-        """Return True if nothing speaks against the question."""
+        """Return True unless the question is unreadable, or its audit or a mutant has a problem.
+
+        If `strict`, a remark is a problem.  A skipped or proved question is ready.
+        """
         if self.report is None:
             return self.fault is None
         if not self.report.ok or (strict and self.report.remarks):
@@ -58,11 +66,14 @@ def run_audit(
     *,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[AuditOutcome]:
-    """Audit questions and yield their results: first of unreadable and proved questions.
+    """Audit questions and yield an outcome for each; write proofs and `killed_by` as `plan` says.
 
-    By default all questions of the banks are audited.  A question whose proof is believed is not
-    audited again, unless it is named.  Without `--bank` and DRILL_BANK, a current folder that is a
-    bank is used: alone if no question is named, otherwise for a question that no other bank has.
+    Without `question_ids`, all questions of the banks are audited, but not those with a current
+    proof (unless `plan.ignores_proofs`), nor those that need torch if it is missing.  Outcomes
+    without an audit come first.  None follows a question whose mutants were interrupted.
+
+    Without `--bank` and DRILL_BANK, a current folder that is a bank is used: alone if no question
+    is named, otherwise for a question that no other bank has.
     """
     from grader.audit.audit import audit_questions
 
@@ -106,6 +117,7 @@ def _proof_status(question: Question, plan: AuditPlan) -> ProofStatus | None:
     """Return the state of a question's proof; None if proofs of its bank do not count.
 
     They count in the built-in bank, whose authors are trusted anyway, and with `--mine`.
+    UsageError if proofs are to be written and the path of this one is a symbolic link.
     """
     from grader.audit import proofs
 
@@ -118,7 +130,10 @@ def _proof_status(question: Question, plan: AuditPlan) -> ProofStatus | None:
 def _write_results(
     ctx: Context, question: Question, outcome: AuditOutcome, plan: AuditPlan
 ) -> AuditOutcome:
-    """Write `killed_by` and the proof if the plan says so, and note it in the outcome."""
+    """Write `killed_by` and the proof if the plan says so; return the outcome with both noted.
+
+    A proof is written only for a ready question of which all mutants were tried.
+    """
     assert outcome.report is not None
     mutants = outcome.mutants
     if plan.mutants and mutants is None:
@@ -131,7 +146,11 @@ def _write_results(
 
 
 def write_killed_by(question: Question, report: AuditReport) -> int:
-    """Write above each idea which check stops it first; return the number of such ideas."""
+    """Write `# killed_by: CHECK` into the file of the ideas, for each idea that lacks it.
+
+    CHECK is the first check that stops all variants of the idea; an idea that no check stops gets
+    no line.  Return the number of ideas that got one.
+    """
     from grader.bank import idea_cells
 
     count = sum(report.first_check_stopping(name) != "" for name in question.ideas)
@@ -155,9 +174,9 @@ def write_killed_by(question: Question, report: AuditReport) -> int:
 
 
 def _write_proof(ctx: Context, question: Question, outcome: AuditOutcome, plan: AuditPlan) -> str:
-    """Write the proof if the plan says so, and return its path.
+    """Write the proof if the plan says so, and return its path; return "" otherwise.
 
-    Otherwise warn if a current proof differs from the results.
+    If none is written, warn if the current proof differs from the results.
     """
     from grader.audit import proofs
 
@@ -186,7 +205,8 @@ def banks_for(ctx: Context, name: str) -> list[Path]:
     Warn if a bank in use and the current folder have a question of this name.
 
     Raises:
-        UsageError: only a file of the current folder has the question.
+        UsageError: the question is only in the current folder, which is not used: it is no bank
+            but has a file ID.yaml, or DRILL_BANK names other banks.
     """
     banks = ctx.banks()
     if ctx.bank or "/" in name:
