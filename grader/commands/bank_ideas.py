@@ -1,7 +1,8 @@
-"""`drill bank preview` and `bank new-idea`: the pages of an idea, and an idea made from a class.
+"""`drill bank preview` and `bank new-idea`: show the page of a wrong idea, or add one to a bank.
 
-The program of a stranger is graded like any submission, shortened as text and copied into the bank;
-nothing here runs or parses it.
+A new idea comes from a class in which files of several students gave equal wrong results.  Its
+program was written by a stranger.  So it is graded in a worker like any submission, shortened as
+text and copied into the bank; this module neither runs nor parses it.
 """
 
 from __future__ import annotations
@@ -33,16 +34,19 @@ if TYPE_CHECKING:
     from grader.model.question import Question
 
 STARTER_NAME = "starter"
-MIN_NAME_LENGTH = 4  # of a student's name that is looked for: shorter ones are words of programs
+MIN_NAME_LENGTH = 4  # letters; programs are not searched for shorter words of students' names
 TODO_FEEDBACK = "TODO what is wrong, why, and what to do instead"
 _FUTURE_IMPORT = re.compile(rb"^from __future__ import [^\n]*", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d_]+")
-_BLOCK_START = re.compile(r"\n(?=[^\s)\]}])")  # at the left margin
+_BLOCK_START = re.compile(r"\n(?=[^\s)\]}])")  # a line that is not indented
 _ELSEWHERE = "a new idea goes into a bank that you can write"
 
 
 def _idea_programs(question: Question, name: str | None) -> list[bytes]:
-    """Return the programs of an idea, or the starter; UsageError for an unknown name."""
+    """Return the program of each variant of an idea, or the starter.
+
+    UsageError, with the names there are, for None or an unknown name.
+    """
     if name == STARTER_NAME:
         return [question.starter]
     if name and name in question.variants:
@@ -60,9 +64,9 @@ def _idea_programs(question: Question, name: str | None) -> list[bytes]:
 class NewIdea(NamedTuple):
     """An idea that was written, and the audit of its question."""
 
-    outputs: str  # the digest of the group
-    answers: int  # files of the group
-    text: str  # of the program
+    outputs: str  # the digest of the results that all files of the group have
+    answers: int  # number of files in the group
+    text: str  # of the program, as it was copied
     checks: tuple[str, ...]  # that stop it
     known: tuple[str, ...]  # matching ideas that the question had before
     file: Path
@@ -79,14 +83,22 @@ def create_idea(
     *,
     progress: Callable[[str], None] = lambda _: None,
 ) -> NewIdea:
-    """Write the shortest program of a group of equal answers into the question, and audit it.
+    """Add an idea to a question, from a group of files with equal wrong results, and audit it.
 
-    `results` is the output of `drill class grade`, `group` the first digits of `Report.outputs`,
-    and `progress` gets each step of the audit.  If it fails, nothing is written.
+    The shortest usable program of the group becomes the idea.  The audit may find problems; the
+    idea stays written then.
+
+    Args:
+        ctx: The surroundings of the command.
+        question_id: ID, or BANK/ID.
+        results: The folder that `drill class grade` has written.
+        group: First digits of the group's digest, `Report.outputs`.
+        name: Name of the new idea, such as copy-to-all.
+        progress: Called with a line on each step of the audit.
 
     Raises:
-        DrillError: the group is unknown, all of its programs are unusable, the name is taken, or
-            the question cannot be loaded with the idea.
+        DrillError: The group is unknown, all of its programs are unusable, the name is taken, or
+            the question cannot be loaded with the idea.  No idea is written then.
     """
     from grader.classroom.results import ClassResults
 
@@ -116,7 +128,7 @@ def create_idea(
 
 
 def _check_new_idea(question: Question, name: str) -> None:
-    """Raise UsageError if an idea of this name cannot be added to a file of the question."""
+    """Raise UsageError if an idea of this name cannot be added to the question's ideas.py."""
     from grader import forms
 
     if forms.form_of(question.spec).is_text:
@@ -140,9 +152,10 @@ def _check_new_idea(question: Question, name: str) -> None:
 def _write_idea(
     question: Question, cell: str, progress: Callable[[str], None]
 ) -> tuple[Path, int, AuditReport]:
-    """Add a cell to the ideas of a question; return file, line of the feedback, and the audit.
+    """Add a cell, `# %% NAME` and a program, to ideas.py; return its path, a line and the audit.
 
-    If the question cannot be loaded or audited then, the file is restored.
+    The line is that of the feedback, which is still TODO.  If the question cannot be loaded with
+    the cell, or its audit breaks off, the file is restored.
     """
     from grader.audit.audit import AuditPlan, audit_questions
 
@@ -169,7 +182,11 @@ def _write_idea(
 def _shortest_program(
     question: Question, outputs: str, answers: Sequence[tuple[HandIn, bytes]], seed: int
 ) -> tuple[str, Report]:
-    """Return the shortest program without names of students, and its report."""
+    """Return the shortest failing program without names of students in it, and its report.
+
+    Code that the reference has too is cut, if the rest below the reference gives equal results.
+    UsageError if no program is left.
+    """
     from grader.explain.session import GradingSession
 
     students = [f"{hand_in.student} {hand_in.name} {hand_in.email}" for hand_in, _ in answers]
@@ -182,7 +199,7 @@ def _shortest_program(
             report = session.grade(source.encode(), seed=seed)
             if not _stopping_checks(report) or not report.outputs:
                 continue
-            # Blocks of the reference are left out; what remains is tried on top of it.
+            # Try the program without the blocks that the reference has, below the reference.
             blocks = [block for block in _blocks(source) if block not in reference_blocks]
             own_part = "\n\n\n".join(filter(None, blocks)) + "\n"
             layered = session.grade(f"{reference}\n\n\n{own_part}".encode(), seed=seed)
@@ -209,7 +226,7 @@ def _stopping_checks(report: Report) -> tuple[str, ...]:
 
 
 def _blocks(text: str) -> list[str]:
-    """Return the blocks of a program that begin at the left margin, without comments."""
+    """Split a program at each line that is not indented, as text; drop lines of comments."""
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     return [block.strip() for block in _BLOCK_START.split("\n".join(lines))]
 
@@ -296,6 +313,6 @@ def _show_previews(previews: Sequence[tuple[str, Report]], full_command: str) ->
         if number:
             output.write()
         output.write_lines([text_layout.bold(label), ""])
-        # `file=""`: the starter holds the idea that is previewed, and would keep it back.
+        # There is no file to name.  `explain`: the page of a starter would not name its idea.
         context = GradeContext(file="", explain=True, full_command=full_command)
         output.show_page(grade_page(report, context), rows=context.rows)

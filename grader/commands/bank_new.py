@@ -1,7 +1,8 @@
-"""`drill bank new` and `bank schema`: a question that passes its audit, to begin from.
+"""`drill bank new` and `bank schema`: write a question to begin from, and print the JSON Schema.
 
-A template is the text of a spec with marks, such as @ID@.  Everything is written or nothing is, and
-no file is overwritten.  The spec is written last, because it makes the folder a question.
+The new question passes its audit.  Its spec is a template with marks, such as @ID@, that are
+replaced.  All files are written or none, and no file is overwritten.  The spec is written last,
+because the question exists as soon as its spec does.
 """
 
 from __future__ import annotations
@@ -59,7 +60,11 @@ def _warn_of_same_id(ctx: Context, question_id: str, bank: Path) -> None:
 def _read_template(
     parts: int | None, form: str, *, one_file: bool
 ) -> tuple[str, Mapping[str, str]]:
-    """Return the template of a spec, and the programs outside of the spec by name."""
+    """Return the template of a spec, and its program files by name, such as "ideas.py".
+
+    There are program files only for the default form, in one part, and not with `one_file`.
+    UsageError for an unknown form, and for `parts` with another form than the default.
+    """
     from grader.forms import FORM_NAMES
 
     default_form = FORM_NAMES[0]
@@ -91,7 +96,10 @@ def _replace_marks(text: str, marks: Mapping[str, str]) -> str:
 
 
 def _parts_template(count: int) -> str:
-    """Return the template of a question in several parts, each with one check and one idea."""
+    """Return the template of a question in `count` parts, each with one check and one idea.
+
+    UsageError unless `count` is from 2 to `MAX_PARTS`.
+    """
     if not 2 <= count <= MAX_PARTS:
         raise UsageError(
             f"--parts: expected a number from 2 to {MAX_PARTS}, found {count}",
@@ -118,7 +126,10 @@ def _parts_template(count: int) -> str:
 def _write(
     ctx: Context, spec_path: Path, spec: str, folder: Path, programs: Mapping[str, str]
 ) -> list[Path]:
-    """Write all files or none, the spec last, and return their paths, the spec first."""
+    """Write all files or none, the spec last, and return their paths, the spec first.
+
+    UsageError if the spec exists, as .yaml or .yml, or the folder for the programs does.
+    """
     for path in (spec_path, spec_path.with_suffix(".yml"), folder):
         if os.path.lexists(path) and (programs or path != folder):
             raise UsageError(

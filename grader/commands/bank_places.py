@@ -1,4 +1,8 @@
-"""`drill bank add`, `remove` and `list`: the banks in use, and the user's list of banks."""
+"""`drill bank add`, `remove` and `list`: the banks in use, and the user's list of banks.
+
+A bank is a folder of questions, or a YAML file with one.  The list is a text file with one path per
+line.  Banks that DRILL_BANK names, and the built-in bank, are in use without being on it.
+"""
 
 from __future__ import annotations
 
@@ -26,16 +30,16 @@ _ELSEWHERE = "DRILL_HOME=DIR names another folder, which you can write, for the 
 class BankInUse(NamedTuple):
     """A bank in use, or an entry of the list that is not a bank, with its fault."""
 
-    name: str
+    name: str  # "-" if it is not a bank
     path: str
-    origin: str
-    questions: int
-    fault: str = ""
+    origin: str  # --bank, DRILL_BANK, the path of the list, or "" for the built-in bank
+    questions: int  # number
+    fault: str = ""  # why it is not a bank, or cannot be read
     hint: str = ""  # what to do about the fault
 
 
 def list_banks(ctx: Context) -> list[BankInUse]:
-    """Return the banks in use; an entry of the list that is not a bank has a fault."""
+    """Return the banks in use, with `--bank` only that; a path that is not a bank has a fault."""
     places: dict[Path, bank.BankPlace] = {}
     for place in bank.bank_places(ctx.bank):
         places.setdefault(bank.resolve_path(place.path), place)
@@ -63,13 +67,13 @@ def list_banks(ctx: Context) -> list[BankInUse]:
 
 
 def _bank_names(places: list[bank.BankPlace]) -> dict[Path, str]:
-    """Return the name of each bank among some places."""
+    """Return the name of each place by its path, such as "mine"; leave out any that is no bank."""
     banks = [bank.resolve_path(place.path) for place in places if not why_not_a_bank(place.path)]
     return {path: name for name, path in bank.bank_names([*dict.fromkeys(banks)]).items()}
 
 
 def _resolve(path: str, folder: Path = Path()) -> Path:
-    """Return a path of the list, or one that was typed in a folder, without links."""
+    """Return the real path of an entry of the list, or of a path that was typed in `folder`."""
     return bank.resolve_path(folder / bank.expand_path(path))
 
 
@@ -80,9 +84,10 @@ def _entries(lines: list[str]) -> list[str]:
 
 @contextmanager
 def _user_list() -> Iterator[list[str]]:
-    """Give the lines of the user's list, and write them if they are changed.
+    """Give the lines of the user's list, and write them at the end if the caller changed them.
 
-    Other commands that change the list wait.  The lock is on the folder, because it needs no file.
+    Other commands that change the list wait meanwhile.  The lock is on the list's folder, because
+    the list need not exist.  UsageError if the list cannot be read or written.
     """
     path = bank.config_file()
     file = bank.resolve_path(path)  # it may be a link into a repository

@@ -41,10 +41,11 @@ MAX_SCRIPT_LINES = 16  # on the page; the file has them all
 def _read_cases(
     ctx: Context, question_id: str | None
 ) -> tuple[ResolvedDrill, dict[str, tuple[CaseRecipe, list[Check]]], HistoryRow | None]:
-    """Return the drill, the cases of the checks of the asked parts, and the last try.
+    """Return the drill, its cases by name, and the last grade of this sitting, if there is one.
 
-    Each case comes with its recipe and its checks.  UsageError if a script cannot call the
-    submission, or if a blind interview asks the question.
+    A case has its recipe, which says how the inputs are made, and the checks that use it.  Cases
+    that only parts not yet asked use are left out.  UsageError if a script cannot call the
+    submission, or if a blind interview asks the question: a case tells what is right.
     """
     from grader.commands import open_interview
     from grader.grading.case_inputs import checks_using_case
@@ -75,7 +76,10 @@ def _read_cases(
 
 
 def list_cases(ctx: Context, question_id: str | None) -> tuple[ResolvedDrill, list[dict[str, Any]]]:
-    """Return the drill, and the cases of the checks of the asked parts as JSON documents."""
+    """Return the drill, and the cases of `drill case --json`: case, about, checks, failing.
+
+    `failing` is True if a check failed on the case in the last grade.
+    """
     drill, cases, last_try = _read_cases(ctx, question_id)
     failing = {case for case, _ in last_try.failing} if last_try else set()
     documents = []
@@ -102,10 +106,21 @@ def write_case(
     run: str | None = None,
     seed: int | None = None,
 ) -> tuple[ResolvedDrill, CaseScript, dict[str, Any]]:
-    """Write the script of a case into the drill's folder; return it with its JSON document.
+    """Write a case as a script; return the drill, the script and the document of `--json`.
 
-    The defaults are the run of the first check that failed on the case in the last try, or else of
-    its first check, and the seed of the last try, or else 0.
+    Without a folder for the drill nothing is written, and the document's `path` is None.
+
+    Args:
+        ctx: The surroundings of the command.
+        name: Name of the case.
+        question_id: ID or BANK/ID (default: the drill of the current folder).
+        run: The sequence of calls to write, if checks compare several on this case (default: that
+            of the first check that failed on it in the last grade, or else of its first check).
+        seed: Draws random inputs (default: the seed of the last grade, or else 0).
+
+    Raises:
+        UsageError: There is no such case or run, or the question has no case to write.
+        BankError: The inputs cannot be made.
     """
     from grader.grading.bank_errors import BankProgramError
     from grader.grading.case_inputs import case_inputs
@@ -166,7 +181,7 @@ def _find_case(
 
 
 def _runs(checks: list[Check]) -> list[str]:
-    """Return the runs of checks, each once."""
+    """Return the names of the runs (sequences of calls) that checks compare, each once."""
     return list(dict.fromkeys(check.run for check in checks))
 
 
@@ -179,9 +194,10 @@ def results_of_run(checks: Sequence[Check], run: str) -> list[str]:
 def _save_script(
     ctx: Context, drill: ResolvedDrill, name: str, script: CaseScript
 ) -> tuple[Path | None, Path | None]:
-    """Write a script and its files; return its path, and the copy of a different old script.
+    """Write a script and its files into the folder `cases` of the drill; return its path.
 
-    Warn if that is not possible, and do nothing if the drill has no folder.
+    An old script that differs is kept in a copy, whose path comes second.  Both paths are None if
+    the drill has no folder, or if the files cannot be written, which shows a warning.
     """
     from grader.reports.case_script import module_name
 
@@ -244,10 +260,10 @@ def case(
 
 
 def _run_pdb(path: Path, first_call: int) -> NoReturn:
-    """Become pdb, stopped where the first function is entered.
+    """Replace this process by pdb, which stops inside the first function that the script calls.
 
-    Neither the path nor the .pdbrc of a folder that may be a stranger's is used; the script
-    changes to its own folder.
+    pdb starts in / and with `-P`, because the current folder may be a stranger's: it may hold a
+    .pdbrc, or modules with the names of pdb's imports.  The script changes to its own folder.
     """
     output.flush()
     path = path.resolve()

@@ -44,29 +44,35 @@ class ClassPlan(NamedTuple):
 
     submissions: Path
     questions: tuple[str, ...]  # empty if its class.yaml names them
-    out: Path
+    out: Path  # the folder of the results
     seed: int | None = None
     level: str = ""  # minimum isolation; by default that of its class.yaml
-    stretch: bool = False  # stretch checks run
+    stretch: bool = False  # run stretch checks, which are reported but not required, too
     strict_text: bool = False  # text answers are read literally
     jobs: int | None = None  # processes of this machine; None: one for each core
     layout: str = ""  # how submissions are laid out, if their paths do not show it
-    pattern: str = ""  # their paths, with fields, if no layout fits
+    pattern: str = ""  # their paths, as {student}/{question}.py, if no layout fits
     file: Path | None = None  # its class.yaml
     scheduler: str = ""  # address of a Dask cluster that grades
 
 
 class ClassProgress(NamedTuple):
-    """A submission that is finished, and how far the class is."""
+    """One finished submission, and how many submissions of the class are finished with it."""
 
     done: int
     total_files: int
     entry: ClassEntry
-    was_known: bool = False  # there was nothing to grade
+    was_known: bool = False  # an earlier command graded it, or it has no program
 
 
 def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
-    """Give every submission of a class when it is finished; those graded before come first."""
+    """Store the submissions of a class in `plan.out`, grade them, and yield each when it is done.
+
+    Those that need no grade come first.  Warn of doubtful submissions, for example of a student
+    without a file.  UsageError if this machine isolates less than is asked for, if `plan.out` is
+    among the submissions or would lose grades, if the submissions or the class.yaml cannot be read,
+    or if no student has an answer.
+    """
     from grader import bank
     from grader.classroom.hand_ins import HandIns
     from grader.classroom.notices import grading_notices
@@ -114,9 +120,10 @@ def grade_class(ctx: Context, plan: ClassPlan) -> Iterator[ClassProgress]:
 def read_class(
     ctx: Context, file: Path | None, ids: Sequence[str], level: str = ""
 ) -> tuple[ClassFile, list[Question]]:
-    """Return the settings and questions of a class, from its class.yaml or the command line.
+    """Return the settings and questions of a class, from `file`, its class.yaml, or from `ids`.
 
-    UsageError if both or neither name questions, or if there is an error in the file.
+    `level`, such as "strong", replaces the isolation that the file asks for.  UsageError if both
+    or neither name questions, if there is an error in the file, or if torch is needed and missing.
     """
     from grader.classroom.class_file import (
         ClassFile,
@@ -163,7 +170,7 @@ def read_class(
 
 
 def _require_isolation(level: str) -> None:
-    """Raise UsageError if this machine reaches less than a level of isolation."""
+    """Raise UsageError if workers of this machine are isolated less than a level: "strong"."""
     from grader.classroom.grading_jobs import LEVELS
     from grader.sandbox.client import WorkerClient
 
@@ -212,7 +219,10 @@ def _class_settings(
 def _require_all_questions(
     plan: ClassPlan, earlier: ClassSettings, settings: ClassSettings
 ) -> None:
-    """Raise UsageError if `--question` would drop graded questions or a class.yaml."""
+    """Without `--class`, raise UsageError if earlier results in `--out` would lose something.
+
+    They were made with a class.yaml, or they hold grades of a question that `--question` omits.
+    """
     if plan.file is not None:
         return
     if earlier.file:
@@ -239,7 +249,10 @@ def _grade_waiting(
     questions: Sequence[Question],
     count: int,
 ) -> Iterator[ClassProgress]:
-    """Give the submissions that need no grade, then grade the others and give each one."""
+    """Yield the submissions that need no grade; grade the others, and yield each once stored.
+
+    `count` is the number of all submissions.
+    """
     from grader.bank.bank_files import question_files
     from grader.classroom.grading_jobs import DaskPool, GradingJob, LocalPool, grade_all
     from grader.commands.context import available_cores
@@ -354,7 +367,7 @@ class _Tally:
     """Counts of the submissions that are finished."""
 
     verdicts: Counter[str] = field(default_factory=Counter)
-    faults: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)  # by the reason why one is not graded
     graded_before: int = 0
     done: int = 0
     total: int = 0
@@ -371,7 +384,7 @@ class _Tally:
             self.verdicts[entry.verdict] += 1
 
     def show(self, out: Path) -> None:
-        """Write the summary of the whole class."""
+        """Print the counts of verdicts and faults, and the command to type next."""
         counts = ", ".join(f"{count} {name}" for name, count in self.verdicts.most_common())
         output.write(f"{format_count(self.total, 'submission')}: {counts or 'none graded'}")
         if self.graded_before:
@@ -396,7 +409,7 @@ def _result_line(progress: ClassProgress) -> str:
         return ""
     elif report:
         verdict = report.verdict.upper()
-        # The report counts ideas in the same two groups.
+        # `drill class report` counts certain and possible ideas apart, too.
         ideas = (idea.id if idea.exact else f"maybe {idea.id}" for idea in report.misconceptions)
         about = "the starter, unchanged" if report.unchanged else ", ".join(ideas)
     return f"{verdict:7} {entry.hand_in.student}  {entry.hand_in.question}  {about}".rstrip()

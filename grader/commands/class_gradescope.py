@@ -33,12 +33,13 @@ if TYPE_CHECKING:
     from grader.classroom.export import JsonObject
     from grader.commands.context import Context
 
-STUDENT_ID = "handed-in"  # the platform knows the student
+STUDENT_ID = "handed-in"  # of every student here: only the platform knows who it is
 STOPPED_MESSAGE = "the grader was stopped before it was done, or could not be started"
 LOG_ADVICE = "the log of the autograder says more: too little memory or time, or setup.sh failed"
 _PROGRAM = "drill-dl"
 _MAX_FILE_SIZE = 64_000_000  # bytes; larger files are ignored: no answer is as large
 _PYTHON_VERSIONS = ("3.14", "3.13", "3.12", "3.11")
+# Left out of the class.yaml: the platform decides them, or they do not matter for one student.
 _KEYS_OF_NO_AUTOGRADER = {"title", "deadline", "late", "counts", "layout", "pattern"}
 _START_GRADING = (
     "import sys; sys.path.insert(0, sys.argv[2] + '/program'); "
@@ -99,7 +100,10 @@ exit 0
 def build_autograder(
     ctx: Context, ids: Sequence[str], level: str = "", file: Path | None = None
 ) -> bytes:
-    """Return the archive of an autograder for the questions of `read_class`."""
+    """Return the zip file of an autograder; for the arguments see `read_class`.
+
+    If the class.yaml has no seed, one is drawn here, for all students.
+    """
     from grader.bank.bank_files import question_files
     from grader.classroom.export import to_json_text, ungraded_result
     from grader.commands.context import choose_seed
@@ -151,7 +155,10 @@ def _scripts() -> dict[str, str]:
 
 
 def pinned_requirements(libraries: Iterable[str]) -> list[str]:
-    """Return the requirements of the program and some libraries, at the installed versions."""
+    """Return requirements such as "numpy==2.1.0" for the program and `libraries`, as installed.
+
+    UsageError if drill itself is not installed.
+    """
     from importlib import metadata
 
     try:
@@ -175,7 +182,8 @@ def pinned_requirements(libraries: Iterable[str]) -> list[str]:
 def grade_submission(root: str, home: str, seconds: str = str(AUTOGRADER_SECONDS)) -> None:
     """Grade the folder `submission`, and write `results/results.json` even if grading fails.
 
-    Both are in `root`, /autograder on Gradescope. The class.yaml and the bank are in `home`.
+    Both are in `root`, /autograder on Gradescope. The class.yaml and the bank are in `home`. The
+    grade is stopped after `seconds`. All arguments are words of the command line.
     """
     import signal
 
@@ -226,7 +234,7 @@ def _grade_folder(submission: Path, home: Path) -> JsonObject:
 
 
 def _ignored_names(folder: str, names: list[str]) -> set[str]:
-    """Return the names of pipes, devices, and files that are larger than any answer."""
+    """Return the names in a folder not to copy: pipes, devices, and files too large to answer."""
 
     def is_copied(path: Path) -> bool:
         is_small_file = path.is_file() and path.stat().st_size <= _MAX_FILE_SIZE

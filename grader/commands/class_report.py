@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def report_class(folder: Path, *, html: Path | None = None) -> ClassFindings:
-    """Return the findings of a class, and write them as a page if asked."""
+    """Return the findings of a class from its results; with `html`, write them there as a page."""
     from grader.classroom.report import class_findings
     from grader.classroom.report_page import class_page
     from grader.classroom.results import ClassResults
@@ -69,7 +69,11 @@ def report(
 
 
 def _write_feedback(folder: Path, feedback: Path) -> tuple[int, int]:
-    """Write a page for each student; return the numbers of students and of changed files."""
+    """Write a page for each student; return how many students there are, and files changed.
+
+    Note the questions whose feedback is shortened because of hidden checks, and warn of pages in
+    `feedback` of students who are not in the results.
+    """
     from grader.classroom.hand_ins import MAX_LISTED_FILES
     from grader.classroom.notices import hidden_check_notices
     from grader.classroom.results import ClassResults
