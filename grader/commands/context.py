@@ -40,10 +40,11 @@ def torch_installed() -> bool:
 
 
 def choose_seed(question: Question | None = None, asked: int | None = None) -> int:
-    """Return the seed that was asked for, or a fresh one that draws the question's numbers.
+    """Return `asked`, or else a fresh random seed, for a grade of a question.
 
-    UsageError if the seed draws other numbers.  Without a question, a fresh seed draws the first
-    numbers of any question.
+    A seed draws random inputs, and chooses the numbers in the text of a question that has several
+    sets of them.  A fresh seed chooses the set that `question` was loaded with, or without one the
+    first set of any question.  UsageError if `asked` chooses another set.
     """
     if asked is None:
         fresh = int.from_bytes(os.urandom(4), "big")
@@ -65,15 +66,15 @@ def require_torch(question: Question) -> None:
 
 @dataclass(frozen=True)
 class Context:
-    """The surroundings of a command."""
+    """Folder, clock, records and banks of a command, handed to it: a test can choose them."""
 
     folder: Path | None  # the current folder, resolved; None if it was removed
     data: Path  # the folder of the records; it may not exist
     now: Callable[[], str]  # UTC, ISO 8601
     bank: Path | None = None  # the only bank to use (`--bank`)
     banks_named: bool = False  # whether the environment names banks (DRILL_BANK)
-    who: str = ""
-    candidate: str = ""  # in an interview with a host, the owner of the records
+    who: str = ""  # name of the user, for the records
+    candidate: str = ""  # whose records these are, in an interview with a host
     typed_command: str = "grade"  # for suggested commands
     show_warning: Callable[[str, str], None] = lambda *_: None  # a warning, and what to do
     to_local: Callable[[datetime], datetime] = lambda moment: moment  # in the person's time zone
@@ -81,26 +82,29 @@ class Context:
 
     @cached_property
     def store(self) -> Store:
-        """The records; their faults are errors, unlike with `read` and `write`."""
+        """The records.  A fault of them raises RecordsError here; `read` and `write` only warn.
+
+        Results of the questions of an open interview are hidden.
+        """
         return Store(self.data, lambda db: interviews.hide_results(db, self.now()))
 
     @property
     def starts(self) -> tuple[Start, ...]:
-        """All starts in the records, the latest first."""
+        """Every recorded `drill start`, with its question and folder, the latest first."""
         return self.read(progress.all_starts, ())
 
     @property
     def today(self) -> date:
-        """The day in the person's time zone."""
+        """Today's date in the person's time zone."""
         return self.to_local(datetime.fromisoformat(self.now())).date()
 
     @property
     def bank_option(self) -> str:
-        """The option `--bank` of a suggested command, if this one has it."""
+        """` --bank PATH`, for suggested commands, if this command has it; otherwise empty."""
         return "" if self.bank is None else f" --bank {shlex.quote(str(self.bank))}"
 
     def interview(self, word: str = "") -> str:
-        """Return a command of `drill interview` as it is typed, for the same candidate."""
+        """Return `drill interview WORD` as it is typed, for the same bank and candidate."""
         candidate_option = f" --candidate {shlex.quote(self.candidate)}" if self.candidate else ""
         return f"drill interview {word}".rstrip() + self.bank_option + candidate_option
 
@@ -136,9 +140,10 @@ class Context:
         return bank.banks_in_use(self.bank, self.warn)
 
     def bank_of(self, recorded: str, question: str) -> Path:
-        """Return the bank of a recorded question: one in use of its name, or else the recorded one.
+        """Return the bank to load a recorded question from; `recorded` is its bank in the records.
 
-        If that no longer holds the question, return the bank in use that does, or raise UsageError.
+        If that path is not in use, a bank in use of the same name replaces it.  If the chosen bank
+        does not hold the question, return the bank in use that does, or raise DrillError.
         """
         path = Path(recorded)
         banks = self.banks()
@@ -150,11 +155,14 @@ class Context:
         return bank.find_question(banks, question)[0]
 
     def load(self, question_id: str, seed: int = 0) -> Question:
-        """Load the question ID or BANK/ID from the banks in use."""
+        """Load the question ID or BANK/ID from the banks in use, with the numbers of a seed."""
         return bank.load_question(self.banks(), question_id, seed)
 
     def read(self, work: Callable[[sqlite3.Connection], T], empty: D) -> T | D:
-        """Read the records; return `empty` if there are none or they cannot be read."""
+        """Return the result of `work` on the records, or `empty` if there are none.
+
+        If they cannot be read, warn and return `empty`.
+        """
         try:
             return self.store.read(work, empty=empty)
         except RecordsError as fault:
@@ -162,7 +170,10 @@ class Context:
             return empty
 
     def write(self, work: Callable[[sqlite3.Connection], T], what: str = "this") -> T | None:
-        """Write to the records and return the result of `work`; None if that is not possible."""
+        """Let `work` write to the records, and return its result.
+
+        If that is not possible, warn that `what` is not saved, and return None.
+        """
         try:
             return self.store.write(work)
         except RecordsError as fault:
@@ -182,7 +193,10 @@ class Context:
         return progress.progress_of(recorded, question.id, question.bank, once=form.allows_one_try)
 
     def attempts(self, question: Question, *, most: int = -1, **which: str) -> tuple[Attempt, ...]:
-        """Return the latest attempts at a question with these values in the records."""
+        """Return the latest attempts at a question (`most`, or all for -1), the latest last.
+
+        `which` are values that columns must have, such as verdict="pass".
+        """
         return self.read(
             lambda db: events.load_attempts(db, most=most, question=question.id, **which), ()
         )
@@ -198,7 +212,10 @@ class Context:
         return f"cd {self.path_as_typed(folder)} && "
 
     def new_event(self, what: EventName, question: Question | Attempt, **more: Any) -> Event:  # noqa: ANN401
-        """Return an event of this moment about a question, or about the question of an attempt."""
+        """Return an event, to be recorded, about a question, or about the question of an attempt.
+
+        Its time is now; `more` are other fields, such as seed=3.
+        """
         name = question.id if isinstance(question, Question) else question.question
         bank_path = str(question.bank)
         digest = question.digest

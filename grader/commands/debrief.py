@@ -28,9 +28,10 @@ from grader.reports.debrief import Debrief, IdeaDuration, PartTime, QuestionDebr
 
 
 def make_debrief(ctx: Context, number: int | None = None) -> Debrief:
-    """Return the debrief of an interview that is over, by default of the latest.
+    """Return the debrief of the interview with this number, by default of the latest.
 
-    It closes the interview.  UsageError if the interview is unknown or open.
+    If its time is up but nobody ended it, this ends it.  UsageError if the interview is unknown, or
+    time is left.
     """
     recorded = ctx.store.read(interviews.all_interviews, empty=[])
     matches = [interview for interview in recorded if number in {None, interview.number}]
@@ -73,7 +74,7 @@ def make_debrief(ctx: Context, number: int | None = None) -> Debrief:
 def _debrief_question(
     ctx: Context, interview: Interview, asked: InterviewQuestion, until: float
 ) -> QuestionDebrief:
-    """Return the debrief of a question that was asked until a minute of the interview."""
+    """Return the debrief of one question; `until` is the minute in which it was left."""
     rows = ctx.store.read(lambda db: interviews.events_during(db, interview, asked.id), empty=[])
     grades = _Grades(interview, asked)
     versions = {row.attempt: row.sha256 for row in rows if row.what == "begun"}
@@ -84,7 +85,7 @@ def _debrief_question(
     parts = grades.part_times(asked.minutes, until)
     review = ""
     follow_ups: tuple[str, ...] = ()
-    with suppress(DrillError):  # its bank is gone
+    with suppress(DrillError):  # for example, its bank is gone
         question = bank.load_question([ctx.bank_of(asked.bank, asked.id)], asked.id)
         if not interview.candidate:  # the schedule is that of the host
             review = _review_text(ctx, asked.id, question)
@@ -113,7 +114,7 @@ def _debrief_question(
 
 
 def _review_text(ctx: Context, question_id: str, question: Question) -> str:
-    """Return when a question comes back, and why."""
+    """Return when a question comes back, and why: "Dec 3: passed today in 2 tries, no hints"."""
     question_progress = ctx.progress(question)
     day = schedule.due_date(ctx, bank.header([question.bank], question_id), question_progress)
     if question_progress.is_finished and day:
@@ -124,7 +125,7 @@ def _review_text(ctx: Context, question_id: str, question: Question) -> str:
 
 
 class _Grades:
-    """The grades of one question of an interview.
+    """Adds up the grades of one question in an interview: times and tries by part, and ideas.
 
     A part begins when the part before it passes; in a blind interview when it is asked.
     """
@@ -140,14 +141,17 @@ class _Grades:
         self._versions: set[str | None] = set()
         # The most parts that passed, and the first file that passed them.
         self._best: tuple[int, str | None] = (self._first_part - 1, None)
-        self._shown_since: dict[str, float] = {}  # by idea: the minute
+        self._shown_since: dict[str, float] = {}  # minute, by idea that the last page shows
         self._tries: Counter[int] = Counter()
         self.ideas: dict[str, IdeaDuration] = {}
         self.never_failed: dict[str, bool] = {}  # by check
-        self.last_fault: str | None = ""
+        self.last_fault: str | None = ""  # first failure of the last grade, as a sentence
 
     def add(self, row: Event, version: str | None) -> None:
-        """Add the grade of a version of the file."""
+        """Add a grade, the event `row`, of the file with the sha256 `version`.
+
+        Only the first grade of a version counts as a try.
+        """
         import json
 
         minute = self._interview.minute_of(row.at)
@@ -194,7 +198,11 @@ class _Grades:
     def update_ideas(
         self, feedback: Mapping[str, str], minute: float, *, is_new_try: bool = False
     ) -> None:
-        """Update the durations of ideas: from this minute on, exactly these ideas are shown."""
+        """Add the time that has passed to the ideas shown before; show those of `feedback` now.
+
+        `feedback` has the text of each idea that the new page shows.  `is_new_try` counts a try for
+        each of them.
+        """
         from grader.reports.grade_sentences import first_sentences  # loads pydantic
 
         for name in self._shown_since.keys() - feedback.keys():
@@ -207,7 +215,7 @@ class _Grades:
             self.ideas[name] = idea._replace(tries=max(idea.tries + is_new_try, 1))
 
     def part_times(self, planned_minutes: tuple[int, ...], until: float) -> tuple[PartTime, ...]:
-        """Return the time and the tries of each part, if the question was left at a minute."""
+        """Return the time and the tries of each part; `until` is the minute when it was left."""
         times = []
         for number, planned in enumerate(planned_minutes, 1):
             minutes = None

@@ -1,7 +1,9 @@
-"""`drill discuss`: follow-up questions about the parts that are passed.
+"""`drill discuss`: ask the follow-ups of a question, which an interviewer asks after a pass.
 
 Follow-ups that were never answered come first, beginning with the one that the page of the last
-pass asked.  Wrongly answered ones come next, then the others, the oldest answer first.
+pass asked.  Wrongly answered ones come next, then the others, the oldest answer first.  An answer
+is graded if it is a choice, a number or an array.  For an answer in words, the person ticks the key
+points that it has.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ _POINT_OF_ANSWER = "What our answer says."  # the key point of an answer that li
 
 
 class FollowUpState(NamedTuple):
-    """A follow-up and the last verdict on an answer to it."""
+    """A follow-up, and the verdict on the person's last answer to it."""
 
     part: int
     number: int  # in its part, from 1
@@ -39,7 +41,7 @@ class FollowUpState(NamedTuple):
 
     @property
     def points(self) -> list[str]:
-        """Key points that the person ticks; empty if the answer is graded."""
+        """Key points for the person to tick in an answer in words; empty for any other answer."""
         if self.follow_up.kind != "points":
             return []
         return self.follow_up.points or [_POINT_OF_ANSWER]
@@ -57,16 +59,18 @@ class AnswerResult(NamedTuple):
     """The verdict on an answer."""
 
     verdict: str | None  # pass or fail; None: the person has not ticked the key points
-    idea: str = ""  # that a wrong answer shows
+    idea: str = ""  # name of the wrong idea that the answer shows, if it shows one
     feedback: str = ""  # on that idea
 
 
 def open_discussion(
     ctx: Context, question_id: str | None, *, part: int | None = None
 ) -> Discussion:
-    """Return the follow-ups of the parts that are passed, or of one of them.
+    """Return the follow-ups of the passed parts, or only of `part`.
 
-    UsageError if the part, or every part, is not passed, or has no follow-ups.
+    After giving up, or after a failed prediction (a question with one try), parts count as passed
+    if they were asked.  UsageError if `part`, by default part 1, is not passed, or if there are no
+    follow-ups.
     """
     import json
 
@@ -205,7 +209,10 @@ def discuss(
 def _answer_without_dialog(
     context: Context, discussion: Discussion, text: str, ticked: str | None, *, json: bool
 ) -> None:
-    """Judge an answer to the next follow-up, with the key points that are ticked: "1,3"."""
+    """Judge, record and show an answer to the next follow-up.
+
+    `ticked` has the numbers of key points as the person typed them: "1,3", or "0" for none.
+    """
     from grader.reports import discuss as page
 
     state = discussion.askable_follow_ups[0]
@@ -231,7 +238,7 @@ def _show_ticks(ticks: Sequence[bool], verdict: str | None) -> None:
 
 
 def _ask_all(context: Context, discussion: Discussion, command: str) -> None:
-    """Ask every follow-up, until the input ends."""
+    """Ask each follow-up and show its verdict until the input ends; then count right answers."""
     from grader.reports.discuss import follow_up_blocks
 
     drill = discussion.resolved_drill
@@ -266,7 +273,10 @@ def _ask_all(context: Context, discussion: Discussion, command: str) -> None:
 def _ask_until_answered(
     context: Context, discussion: Discussion, state: FollowUpState
 ) -> str | None:
-    """Ask until the text is an answer; return its verdict, None if it is left for later."""
+    """Ask until the text can be read as an answer; return its verdict.
+
+    An empty text leaves the follow-up for later, and has the verdict None.
+    """
     while text := _read_answer(state):
         try:
             return _judge_and_show(context, discussion, state, text)
@@ -295,7 +305,10 @@ def _read_answer(state: FollowUpState) -> str:
 def _judge_and_show(
     context: Context, discussion: Discussion, state: FollowUpState, text: str
 ) -> str | None:
-    """Judge an answer, or let the person tick its key points; show and return the verdict."""
+    """Judge and record an answer; show and return the verdict.
+
+    If the follow-up has key points, the person ticks them first.
+    """
     from grader.reports import discuss as page
     from grader.reports.blocks import Item
 
@@ -320,7 +333,7 @@ def _judge_and_show(
 
 
 def _state_to_json(state: FollowUpState) -> dict[str, Any]:
-    """Return a follow-up as JSON, with our answer if the person has answered it."""
+    """Return a follow-up as JSON, with the bank's answer only if the person has answered it."""
     from grader.forms.follow_up import answer_format
 
     asked = state.follow_up

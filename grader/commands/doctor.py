@@ -1,4 +1,4 @@
-"""`drill doctor`: the state of this machine, and missing things."""
+"""`drill doctor`: check what grades need on this machine: torch, isolation, records and banks."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ print(", ".join(names) if torch.cuda.is_available() else "")
 
 
 class MachineFinding(NamedTuple):
-    """The state of one thing that a grade needs."""
+    """What was found about one thing that grades need, such as torch or the isolation."""
 
     name: str
     value: str
     advice: str = ""  # a command or a sentence, if something is missing
-    status: int = 0  # the exit status
-    rows: tuple[str, ...] = ()  # for `--walls`
+    status: int = 0  # the exit status of the command is at least this
+    rows: tuple[str, ...] = ()  # lines that `--walls` lists
     state: str = ""  # MISSING or WEAK
 
 
@@ -66,7 +66,7 @@ def _readiness_text(banks: Sequence[BankInUse], findings: Sequence[MachineFindin
 
 
 def _versions() -> Iterator[MachineFinding]:
-    """Yield the program, the machine, and torch or the GPU."""
+    """Yield findings on the versions, on the machine, and on torch and its GPUs."""
     from importlib import metadata
 
     versions = [f"drill {__version__}", f"python {platform.python_version()}"]
@@ -85,7 +85,7 @@ def _versions() -> Iterator[MachineFinding]:
 
 
 def _torch() -> MachineFinding:
-    """Return the GPUs, or why torch does not load."""
+    """Import torch in another process; return its GPUs, or why it does not load."""
     command = [sys.executable, "-I", "-c", _ASK_TORCH]
     try:
         gpu_names = subprocess.check_output(
@@ -106,7 +106,7 @@ def _missing(name: str, value: str, advice: str, status: int = 2) -> MachineFind
 
 
 def _isolation() -> MachineFinding:
-    """Start a worker that tries every act that a submission must not be able to do."""
+    """Start a worker that tries everything a submission must not do; return what was refused."""
     from grader.sandbox.client import STRONG, WorkerClient
     from grader.sandbox.worker.walls.canary import ACTS
 
@@ -140,7 +140,7 @@ def _records(ctx: Context) -> MachineFinding:
 
 
 def _banks(rows: Sequence[BankInUse]) -> Iterator[MachineFinding]:
-    """Yield the usable banks, then each bank that cannot be used."""
+    """Yield one finding on all usable banks, and one on each bank that cannot be used."""
     usable = [row for row in rows if not row.fault]
     if usable:
         names = ", ".join(row.name for row in usable)
