@@ -1,4 +1,4 @@
-"""`drill edit`, and the person's editor for other commands."""
+"""`drill edit`, and `open_editor`, which opens the person's editor for other commands."""
 
 from __future__ import annotations
 
@@ -29,7 +29,11 @@ def edit(
 
 
 def open_editor(path: Path, command: str | None = None) -> None:
-    """Open a file in an editor and wait until it is closed; the command may have options."""
+    """Open a file in an editor, and wait until the editor ends.
+
+    `command`, by default VISUAL or EDITOR, may have options: "code --wait".  UsageError if no
+    editor is named, or it ends with an error.
+    """
     import subprocess
 
     command = command or os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""

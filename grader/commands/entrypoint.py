@@ -44,18 +44,22 @@ _WORDS = {  # phrases of typer and pydantic, and ours
 
 
 def end_by_signals() -> None:
-    """Let SIGTERM and SIGHUP end this process as Ctrl-C does; temporary files are removed."""
+    """Let SIGTERM and SIGHUP raise SystemExit: temporary files are removed, as after Ctrl-C."""
     for number in ENDING:
         signal.signal(number, _exit_by_signal)
 
 
 def _exit_by_signal(number: int, _frame: object) -> NoReturn:
-    """End with the status that a shell gives a program that a signal has ended."""
+    """Exit with 128 + `number`, as a shell reports a program that a signal ended."""
     raise SystemExit(128 + number)
 
 
 def run(load_command: Callable[[str], Any], arguments: Sequence[str]) -> int:
-    """Run the command of these arguments and return its exit status; no exception gets out."""
+    """Run the command of these arguments and return its exit status; no exception gets out.
+
+    `load_command` is called with the first word after the options of the program, or with "", and
+    returns the program with that command.
+    """
     try:
         try:
             output.prepare()
@@ -82,7 +86,10 @@ def run(load_command: Callable[[str], Any], arguments: Sequence[str]) -> int:
 
 
 def split_global_options(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the options of the program, such as `--bank DIR`, and the words of the command."""
+    """Split off the options of the program, which may be typed anywhere before `--`.
+
+    For `show ID --bank DIR --json` return ["--bank", "DIR"] and ["show", "ID", "--json"].
+    """
     before_dashes = _before_dashes(arguments)
     options: list[str] = []
     others: list[str] = []
@@ -105,10 +112,12 @@ def _before_dashes(arguments: Sequence[str]) -> list[str]:
 
 
 def _status_after_exit(ended: SystemExit, arguments: Sequence[str]) -> object:
-    """Return the status of a command that typer ended.
+    """Return the exit status of a command that ended with SystemExit.
 
-    typer ends one after a completion, and when a pipe is broken: its own pipe to our reader, which
-    is not a fault, or a pipe of the grader, which must not look like a verdict.
+    typer raises it with status 1 for any broken pipe.  If typer itself wrote to the pipe, the
+    reader of the output is gone, which is no fault.  Otherwise the pipe led to a process of the
+    grader: that is reported as an error, because status 1 would look like a verdict.  Without a
+    broken pipe, the status is that of SystemExit.
     """
     cause = ended.__context__
     if not isinstance(cause, OSError):
@@ -122,7 +131,7 @@ def _status_after_exit(ended: SystemExit, arguments: Sequence[str]) -> object:
 
 
 def report_error(raised: Exception, arguments: Sequence[str] = ()) -> int:
-    """Report a fault of the command, the bank or the grader, and return the status."""
+    """Show an exception as an error, with `--json` as a document, and return the exit status."""
     fault = _to_drill_error(raised)
     status = fault.exit_status
     message = fault.message
@@ -145,7 +154,12 @@ def report_error(raised: Exception, arguments: Sequence[str] = ()) -> int:
 
 
 def _to_drill_error(fault: Exception) -> DrillError:
-    """Return a fault as ours: a complaint of typer in our words, anything else as the grader's."""
+    """Return an exception as a DrillError.
+
+    A usage error of typer is reworded, and a limit of the machine, such as a full disk, is named.
+    Anything else is a fault of the grader: its traceback is written to a file in the data folder,
+    or to standard error if DRILL_DEBUG is set.
+    """
     if isinstance(fault, DrillError):
         return fault
     if isinstance(fault, typer.TyperException):
@@ -171,7 +185,7 @@ def _to_drill_error(fault: Exception) -> DrillError:
 
 
 def _usage_error(fault: typer.TyperException) -> UsageError:
-    """Return a complaint of typer in our words."""
+    """Return a usage error of typer with its phrases replaced, and `COMMAND --help` as hint."""
     message = fault.format_message().removesuffix(".")
     for words, better in _WORDS.items():
         message = message.replace(words, better)

@@ -1,4 +1,4 @@
-"""`drill explore`: the costs of a model, for sizes that a person sets."""
+"""`drill explore`: memory and work of a model, for settings such as batch=8 that a person tries."""
 
 from __future__ import annotations
 
@@ -19,19 +19,23 @@ _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,30}")
 
 
 class ExploredModel(NamedTuple):
-    """A model with the requested settings and the counted ones."""
+    """A model, the settings that the person asked for, and the valid settings that are counted."""
 
     model: CostModel
     preset: str
     requested: Settings
-    counted: Settings  # the nearest possible ones
-    notes: list[str]  # why they differ
+    counted: Settings  # as requested, but invalid ones are replaced
+    notes: list[str]  # a sentence on each replacement
 
 
 def explore_model(
     name: str, assignments: Iterable[str] = (), *, preset: str | None = None
 ) -> ExploredModel:
-    """Return a model with the settings of a preset and of assignments NAME=VALUE."""
+    """Return a model with the settings of a preset, by default its first, and of assignments.
+
+    An assignment is NAME=VALUE.  UsageError for an unknown name, or a value that is neither a whole
+    number nor a word of the setting.
+    """
     model = _find("model", name, MODELS)
     preset = preset or next(iter(model.presets))
     requested = dict(_find("preset", preset, model.presets))
@@ -55,7 +59,7 @@ def explore_model(
 
 
 def write_page(explored: ExploredModel, path: Path) -> None:
-    """Write a page that works out the costs in a browser."""
+    """Write an HTML page with the costs, which computes them again for settings of its reader."""
     from grader.bank.bank_files import write_atomically
     from grader.reports import costs
     from grader.reports.html import html_page

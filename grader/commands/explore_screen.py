@@ -52,12 +52,15 @@ class Explorer:
         self._view_number = 0
         self._page_number = 0  # of the view, if it is longer than the screen
         self._preset_number = 0
-        self._chosen_number = 0  # of the setting that keys change
+        self._chosen_number = 0  # index of the setting that keys change
         self._typed_digits = ""
         self._shows_help = False
 
     def press(self, key: str) -> None:
-        """Choose a setting or another view, or change the chosen setting."""
+        """Handle a key: choose a setting or a view, turn a page, change the chosen setting.
+
+        Digits typed one after another make one number.  Unknown keys do nothing.
+        """
         chosen = self._model.settings[self._chosen_number]
         typed_digits = ""
         self._shows_help = key == "?"
@@ -83,7 +86,10 @@ class Explorer:
         self._typed_digits = typed_digits
 
     def _neighbor(self, *, is_right: bool) -> int | str:
-        """Return the next possible value of the chosen setting; at an end, its own value."""
+        """Return the next larger value of the chosen setting (`is_right`), or the next smaller.
+
+        For a setting with words it is the next word.  At an end it is the present value.
+        """
         setting = self._model.settings[self._chosen_number]
         value = self.requested_settings[setting.name]
         stops: list[int | str] = [*setting.words]
@@ -93,7 +99,7 @@ class Explorer:
         return stops[min(max(number, 0), len(stops) - 1)]
 
     def _possible_numbers(self, setting: Setting) -> Iterator[int]:
-        """Yield the stops of a slider that no rule of the model replaces."""
+        """Yield the values on a setting's slider that are valid with the other settings."""
         for stop in setting.slider_values():
             settings, _ = self._model.resolve_settings(
                 {**self.requested_settings, setting.name: stop}

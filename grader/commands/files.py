@@ -24,7 +24,10 @@ _ELSEWHERE = "choose a folder that you can write, with drill start ID --dir DIR"
 
 
 def read_submission(path: Path) -> bytes:
-    """Return the bytes of a submission; the judge decides if they are a program."""
+    """Return the bytes of a submission; grading decides if they are a program.
+
+    UsageError if the file is missing, a symbolic link, unreadable or too large.
+    """
     try:
         content, status = read_regular_file(path, MAX_SUBMISSION_FILE_BYTES + 1)
     except FileNotFoundError:
@@ -46,7 +49,10 @@ def read_submission(path: Path) -> bytes:
 
 
 def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:
-    """Write a new file and create its folder; return False and do nothing if the file exists."""
+    """Write a new file and create its folder; return False and do nothing if the file exists.
+
+    UsageError, with `advice`, if it cannot be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
@@ -61,7 +67,7 @@ def create(path: Path, content: bytes, advice: str = _ELSEWHERE) -> bool:
 
 
 def replace(path: Path, content: bytes, advice: str = _ELSEWHERE) -> None:
-    """Write a file atomically; the caller has kept the old content.
+    """Write a file atomically, over the old content, which the caller has kept if it matters.
 
     UsageError, with `advice`, if the path is a symbolic link or cannot be written.
     """
@@ -72,7 +78,7 @@ def replace(path: Path, content: bytes, advice: str = _ELSEWHERE) -> None:
 def replace_keeping_copy(
     ctx: Context, path: Path, content: bytes, reason: str, event: Event
 ) -> Path | None:
-    """Write a file after keeping the old content, in a copy and in the records.
+    """Write a file, and record `event`; keep other old content in a copy and in the records.
 
     Return the copy, such as submission.before-reset-1.py for the reason "reset"; None if there was
     nothing to keep.
@@ -110,7 +116,10 @@ def refuse_link(path: Path) -> None:
 
 
 def zip_files(content: Mapping[str, bytes], executable: Collection[str] = ()) -> bytes:
-    """Return a zip file of files by path, some of them executable; equal for equal content."""
+    """Return a zip file of `content`, by path; equal content gives equal bytes.
+
+    Paths in `executable` get the permission to execute.
+    """
     import zipfile  # most commands do not need it
 
     buffer = io.BytesIO()

@@ -49,14 +49,14 @@ if TYPE_CHECKING:
     from grader.sandbox.worker_pool import WorkerPool
 
 EXIT_STATUS = {"pass": 0, "invalid": 3}  # any other verdict: 1
-MAX_EARLIER_ATTEMPTS = 20  # in which a verdict on the same question is looked for
+MAX_EARLIER_ATTEMPTS = 20  # searched for a verdict on the question as it is now
 
 
 class GradeSettings(NamedTuple):
-    """Functions that a grade calls, and how it is done.
+    """Callbacks and options of a grade.
 
-    `confirm_answers` gets the answers to a prediction, as they were read.  It returns True if they
-    are to be graded: only the first grade of a prediction counts.
+    `confirm_answers` is called before the first grade of a prediction, the only one that counts.
+    It gets the answers as they were read, and returns True if they may be graded.
     """
 
     show_step: Callable[[str], None] = lambda _step: None  # "grading, 7 of 19 checks"
@@ -76,13 +76,13 @@ class GradeResult(NamedTuple):
     repeat_arguments: str  # that follow `drill grade` to grade this file again
     progress_before: QuestionProgress
     tries: int  # at the question with this one; 0: it does not count
-    hints_left: bool
+    hints_left: bool  # whether the candidate may see another hint
     parts_asked_now: int  # the candidate sees no case of a later part
     unchanged_since: int = 0  # the part that this code passed, if it has not changed since
     next_part: int | None = None  # the part that is asked from now on, if it is a new one
-    time_text: str = ""  # the time that is left of the open interview
+    time_text: str = ""  # "31 of 45 minutes left", if an open interview asks the question
     is_after_interview: bool = False  # whether an interview is over and has no debrief yet
-    interview: str = ""  # the command that continues it
+    interview: str = ""  # the command that continues the interview
 
 
 class SealedError(UsageError):
@@ -90,15 +90,15 @@ class SealedError(UsageError):
 
 
 class _Attempt(NamedTuple):
-    """A grade that has begun."""
+    """A grade that has begun: the file was read and recorded, but has no verdict yet."""
 
     target: GradeTarget
     submission: bytes
     id: int | None  # None: it could not be recorded
     progress_before: QuestionProgress
     parts_asked: int
-    passed_file: bytes  # that passed the parts before
-    is_proved: bool  # whether the reference was run twice in an earlier grade
+    passed_file: bytes  # the first file that passed the parts passed so far; empty if none are
+    is_proved: bool  # an earlier grade checked that the reference gives the same results twice
 
 
 DEFAULT_SETTINGS = GradeSettings()
@@ -113,12 +113,22 @@ def grade_file(
     parts: str | None = None,
     settings: GradeSettings = DEFAULT_SETTINGS,
 ) -> GradeResult:
-    """Grade a submission and record it; UsageError if answers are not confirmed.
+    """Grade a submission and record it.
 
-    `target` is ID, BANK/ID, or the path of a drill's folder or of a file in it; by default it is
-    the drill of the current folder.  `file` is any file; its grade does not count as an attempt.
-    `seed` draws the inputs; by default it is fresh.  `parts` are the numbers of the parts that
-    count, such as "1,2".
+    Args:
+        ctx: The surroundings of the command.
+        target: ID, BANK/ID, or the path of a drill's folder or of a file in it (default: the drill
+            of the current folder).
+        file: Grade this file instead; it does not count as an attempt.
+        seed: Draws the inputs (default: a fresh one).
+        parts: Numbers of the parts that count, such as "1,2" (default: all).
+        settings: Callbacks and options.
+
+    Raises:
+        UsageError: The file or the drill cannot be found or read, the question needs torch and it
+            is missing, or the answers to a prediction are not confirmed.
+        SealedError: The grade is recorded, but a blind interview hides the verdict.
+        BankError: The question is broken.
     """
     with ExitStack() as stack:
         pools: list[WorkerPool] = []
@@ -160,7 +170,11 @@ def _start_workers(
     bank_path: Path,
     question_id: str,
 ) -> None:
-    """Start the workers of a question while the rest is being imported."""
+    """Start the workers of a question, and append their pool to `pools`; `stack` will end them.
+
+    They load numpy or torch while this process imports the rest of the grader.  If torch is missing
+    or the question cannot be read, none are started: a later step reports that.
+    """
     from grader.sandbox.worker_pool import WorkerPool
 
     try:
@@ -179,7 +193,11 @@ def _begin_attempt(
     seed: int,
     confirm_answers: Callable[[bytes], bool],
 ) -> _Attempt:
-    """Read the submission, and record that its grade has begun."""
+    """Read the submission, confirm a prediction, and record that its grade has begun.
+
+    Warn if the grade will not count as an attempt.  UsageError if the file cannot be read, or the
+    prediction is not confirmed.
+    """
     question = target.resolved_drill.question
     submission = read_submission(target)
     question_progress = ctx.progress(question)
@@ -213,7 +231,11 @@ def _begin_attempt(
 
 
 def _finish_attempt(ctx: Context, attempt: _Attempt, report: Report) -> GradeResult:
-    """Record a report, ask the next part if there is one, and return the result."""
+    """Record a report and return the result; write a part that is asked now into QUESTION.md.
+
+    In an open interview the result has no ideas: its debrief shows them.  SealedError if the
+    interview is blind.
+    """
     from grader.commands import open_interview
 
     question = attempt.target.resolved_drill.question
@@ -257,7 +279,11 @@ def _finish_attempt(ctx: Context, attempt: _Attempt, report: Report) -> GradeRes
 
 
 def _record_report(ctx: Context, attempt: _Attempt, report: Report, unchanged_since: int) -> None:
-    """Record a report; a mark in place of the verdicts of the parts says that it is not a try."""
+    """Record a report, with the verdicts of the parts: "pass fail".
+
+    A grade that is not a try has a mark in their place: NO_TRY_MARK for a file that is empty,
+    unparsable or the starter, UNCHANGED_MARK for a file that has not changed since it passed parts.
+    """
     from grader.reports.json import dumps
 
     is_unparsable = report.raised is not None and report.raised.is_unparsable_file
@@ -283,7 +309,10 @@ def _record_report(ctx: Context, attempt: _Attempt, report: Report, unchanged_si
 
 
 def _interview_time_left(ctx: Context, attempt: _Attempt, report: Report) -> str:
-    """Return the time left of the interview that asks the question; SealedError if it is blind."""
+    """Return "31 of 45 minutes left", or "" if no open interview asks the question.
+
+    SealedError if the interview is blind: its message tells only whether the file loads.
+    """
     from grader.commands import open_interview
 
     drill, path, _ = attempt.target
@@ -353,7 +382,10 @@ def grade(
 
 
 def _confirm_answers(answers: bytes, *, yes: bool, is_dialog: bool) -> bool:
-    """Show the answers to a prediction, and ask if they are to be graded."""
+    """Return True if a prediction may be graded: `--yes`, or the user sees the answers and agrees.
+
+    Without a dialog only `--yes` counts.
+    """
     if yes or not is_dialog:
         return yes
     for line in answers.decode("utf-8", "replace").splitlines():
@@ -377,7 +409,7 @@ def _show_sealed(context: Context, sealed: SealedError, html: Path | None, *, js
 def _show_grade(
     graded: GradeResult, page_context: GradeContext, html: Path | None, *, json: bool
 ) -> None:
-    """Show the page of a grade, and write it as HTML."""
+    """Show the page of a grade unless `json`, and write it to `html` if that is given."""
     from grader.reports.grade import grade_page
 
     blocks = grade_page(graded.report, page_context)
@@ -394,7 +426,11 @@ def _show_grade(
 def grade_context(
     graded: GradeResult, now: str, *, full: bool = False, explain: bool = False
 ) -> GradeContext:
-    """Return the content of the page of a grade that is not in the report."""
+    """Return what a grade's page shows besides the report: file, tries, time, next commands.
+
+    `now` is the time in UTC, ISO 8601.  `full` shows everything, and `explain` also explains a file
+    that has not changed.
+    """
     from grader.reports.grade import GradeContext, derivation_blocks
     from grader.reports.question import part_request_blocks
 
@@ -430,13 +466,17 @@ def grade_context(
 
 
 def _needs_edit(report: Report) -> bool:
-    """Return True if a file cannot be judged as it is: it raises, or lacks a function."""
+    """Return True if the file failed before the checks: it raises, or lacks a function."""
     was_tried = any(check.failing for check in report.checks if not check.stretch)
     return report.verdict == "error" and bool(report.message) and not was_tried
 
 
 def _time_text(graded: GradeResult, now: str) -> str:
-    """Return the time since the sitting began, the planned time, and if the person gave up."""
+    """Return a text such as "14 minutes (15 planned), after giving up".
+
+    The time is that since the sitting began, which is a time through the question.  After a pass in
+    this sitting, and without a folder, there is no time.
+    """
     from grader.model.number_format import format_minutes
 
     spec = graded.resolved_drill.question.spec
@@ -495,7 +535,11 @@ def _next_steps(graded: GradeResult, *, explained: bool) -> tuple[str, ...]:
 
 
 def _case_commands(graded: GradeResult) -> list[str]:
-    """Return the command that writes the first failing case, if it can be written."""
+    """Return `drill case NAME` for the first failing case, as the only entry of a list.
+
+    The list is empty if no case failed, if no script can call the submission, or if the part of the
+    failing check is not asked yet.
+    """
     drill = graded.resolved_drill
     if drill.form.is_text or drill.form.runs_in_two_processes:
         return []

@@ -1,4 +1,4 @@
-"""The file that `drill grade` grades, for which question, and if its grade counts as a try."""
+"""Find the file and the question that `drill grade` is about, and if the grade counts as a try."""
 
 from __future__ import annotations
 
@@ -33,7 +33,11 @@ def resolve_target(
 ) -> GradeTarget:
     """Return the drill and the file to grade.
 
-    With `file` it is that file, for the named question, or else for the question of its folder.
+    `target` is ID, BANK/ID, or the path of a drill's folder or of a file in it; by default it is
+    the drill of the current folder.  With `file`, that file is graded for the question `target`, or
+    else for the question of the file's folder.  `before_load` is called with the bank and the ID
+    before the question is loaded.  `seed` chooses the numbers in the question's text for a `file`
+    that is not in a drill's folder of that question.
     """
     folder = ctx.current_folder()
     if file:
@@ -65,7 +69,10 @@ def resolve_target(
 
 
 def _is_path(ctx: Context, target: str) -> bool:
-    """Tell a path from ID and BANK/ID: a question precedes a folder of the same name."""
+    """Return True if `target` is a path, not ID or BANK/ID.
+
+    A name that both a question and a folder have means the question.
+    """
     if target.startswith((".", "/", "~")) or target.endswith(("/", ".py", ".ipynb", ".txt")):
         return True
     if not os.path.lexists(ctx.current_folder() / target):
@@ -80,7 +87,10 @@ def _is_path(ctx: Context, target: str) -> bool:
 def select_parts(
     target: GradeTarget, parts: str | None
 ) -> tuple[GradeTarget, tuple[int, ...] | None]:
-    """Return the target with `--parts`, and the numbers of these parts; None: all parts count."""
+    """Return the target with `--parts` in its arguments, and the part numbers: (1, 2) for "1,2".
+
+    Without `parts` the numbers are None: all parts count.  UsageError for an unknown part.
+    """
     if parts is None:
         return target, None
     spec = target.resolved_drill.question.spec
@@ -94,7 +104,10 @@ def select_parts(
 
 
 def read_submission(target: GradeTarget) -> bytes:
-    """Return the bytes of the file to grade; for a notebook, the bytes of its code."""
+    """Return the bytes of the file to grade; for a notebook, the bytes of its code.
+
+    UsageError if the file is missing or cannot be read.
+    """
     drill, path, _ = target
     is_own = drill.workspace is not None and path == drill.workspace.submission
     if is_own and not os.path.lexists(path):
@@ -111,9 +124,10 @@ def read_submission(target: GradeTarget) -> bytes:
 
 
 def why_not_counted(target: GradeTarget, file: Path | None, tries: int) -> tuple[str, ...] | None:
-    """Return None if a grade counts as an attempt, or else a warning, which may be empty.
+    """Return None if a grade counts as an attempt; otherwise a warning and advice, or ().
 
-    It counts if the file is the submission of a folder that this person has started.
+    It counts if the file is the submission of a folder that this person has started, unless it is a
+    second prediction.  () means that the person knows it: another file is graded on purpose.
     """
     drill, path, _ = target
     if file or drill.workspace is None:
@@ -142,6 +156,7 @@ def confirm_prediction(
     """Raise UsageError if the person does not confirm the first grade of a prediction.
 
     UsageError as well if another file is graded before it, because its grade shows the answers.
+    Other questions, later grades and unreadable answers need no confirmation.
     """
     from grader.forms.number_forms import prediction_as_read
     from grader.grading.submission import submission_program

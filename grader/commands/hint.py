@@ -1,4 +1,4 @@
-"""`drill hint`: one more hint."""
+"""`drill hint`: show one more hint of the part that is asked now, and record that."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ class HintResult(NamedTuple):
 
     resolved_drill: ResolvedDrill
     hints_to_show: tuple[tuple[int, str], ...]  # with their numbers in the part, from 1
-    left: int
-    total: int  # of the part that is asked now
-    part: int
+    left: int  # hints of the part after this one
+    total: int  # hints of the part
+    part: int  # the one that is asked now
     all: bool = False  # True if every hint was shown before
-    counted: bool = True  # False: it is not recorded, and the next needs its number
+    counted: bool = True  # False: it cannot be recorded, and the next hint needs `--number`
 
 
 def next_hint(ctx: Context, question_id: str | None, *, number: int | None = None) -> HintResult:
-    """Return the next hint, or hint `number`; all hints after the last one was shown.
+    """Return and record the next hint, or hint `number`; if all were shown, return all of them.
 
     These are hints of the part that is asked now, numbered from 1.  The records number the hints of
-    all parts together.
+    all parts together.  A hint that was shown before is not recorded again.  UsageError if `number`
+    is too large.
     """
     drill = resolve_drill(ctx, question_id)
     question_progress = ctx.progress(drill.question)
@@ -98,7 +99,7 @@ def hint(
 
 
 def _show_end_of_hints(context: Context, result: HintResult) -> None:
-    """Show the commands to type after the last hint."""
+    """Show advice and the commands to type after the last hint."""
     from grader.reports.blocks import Paragraph
 
     drill = result.resolved_drill

@@ -49,7 +49,10 @@ class HistoryRow(NamedTuple):
 
     @property
     def idea_or_failure(self) -> str:
-        """The ideas, or the first failure if there are none."""
+        """Text for the list: the idea, or else the first failure, or that the file is unchanged.
+
+        It is empty if the parts that were asked passed.
+        """
         if self.on:
             return ""
         if self.passed_before:
@@ -67,7 +70,10 @@ class HistoryRow(NamedTuple):
 
     @property
     def result(self) -> tuple[str | int, ...]:
-        """The facts of the row that a list shows, without its time."""
+        """Facts by which a list leaves out a row: those of the row before are the same.
+
+        The time and the number of the try are not among them.
+        """
         facts = (self.verdict, self.part, self.idea_or_failure, self.mark.hints)
         return (*facts, self.attempt.question, self.attempt.kind)
 
@@ -75,9 +81,11 @@ class HistoryRow(NamedTuple):
 def list_history(
     ctx: Context, question_id: str | None = None, *, most: int = -1, report: str = "report"
 ) -> tuple[list[HistoryRow], int]:
-    """Return the `most` latest versions, the latest last, and the number of earlier ones.
+    """Return the `most` latest versions (-1: all), the latest last, and how many are earlier.
 
-    `report` is an SQL expression for the report of an attempt, such as `events.BRIEF_REPORT_SQL`.
+    A version is a file that was graded, or kept before another file replaced it.  `report` is an
+    SQL expression for its report, such as `events.BRIEF_REPORT_SQL`.  UsageError if no bank in use
+    has the question and it has no versions; RecordsError if the records cannot be read.
     """
     which = {"question": question_id}
     if question_id is not None and "/" in question_id:
@@ -109,7 +117,11 @@ def list_history(
 def checked_attempts(
     ctx: Context, question_id: str, question_progress: QuestionProgress
 ) -> list[HistoryRow]:
-    """Return the latest grades of the sitting in which checks ran, the last one last."""
+    """Return the latest grades of the person's own file in this sitting, the last one last.
+
+    Grades of an empty or unparsable file are left out.  The list is empty if the records cannot be
+    read.
+    """
     try:
         rows = list_history(ctx, question_id, most=MAX_CHECKED_ATTEMPTS)[0]
     except DrillError:  # the records cannot be read
@@ -124,7 +136,7 @@ def checked_attempts(
 
 
 def _row(attempt: Attempt, mark: AttemptMark) -> HistoryRow:
-    """Return an attempt with facts from its report and the records."""
+    """Return the row of an attempt; `mark` has the person's progress at that time."""
     import json  # a list of questions does not need it
 
     parts_passed = progress.parts_passed(attempt.parts)
@@ -170,9 +182,10 @@ def _row(attempt: Attempt, mark: AttemptMark) -> HistoryRow:
 def restore_version(
     ctx: Context, number: int, *, to: Path | None = None
 ) -> tuple[int, Path, Path | None]:
-    """Restore a submission, into a new file or into its drill's folder.
+    """Write a recorded version into the new file `to`, or over the submission in its folder.
 
-    Return its size, its path, and the copy of the file that was there, if there was one.
+    Return its size in bytes, its path, and the copy that keeps the file that was there, if it was
+    another.  UsageError for an unknown number, if `to` exists, or if the folder is not known.
     """
     recorded = ctx.store.read(lambda db: events.find_attempt(db, number), empty=None)
     if recorded is None:
