@@ -1,4 +1,4 @@
-"""`drill bank audit`: show that a question's checks stop every wrong program.
+"""`drill bank audit`: test that a question's checks pass right programs and stop wrong ones.
 
 The audit runs the reference, the wrong ideas and other programs of a question through every check.
 With `--mutants` it tries small changes of the reference as well.  A proof is a committed file
@@ -205,8 +205,8 @@ def banks_for(ctx: Context, name: str) -> list[Path]:
     Warn if a bank in use and the current folder have a question of this name.
 
     Raises:
-        UsageError: the question is only in the current folder, which is not used: it is no bank
-            but has a file ID.yaml, or DRILL_BANK names other banks.
+        UsageError: only the current folder has the question, and it is not used: DRILL_BANK names
+            other banks, or the folder is no bank and has just a file ID.yaml.
     """
     banks = ctx.banks()
     if ctx.bank or "/" in name:

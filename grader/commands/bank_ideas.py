@@ -306,7 +306,7 @@ def preview(
 
 
 def _show_previews(previews: Sequence[tuple[str, Report]], full_command: str) -> None:
-    """Show the page of each variant below its label."""
+    """Show the grade page of each previewed program below its label."""
     from grader.reports.grade import GradeContext, grade_page
 
     for number, (label, report) in enumerate(previews):

@@ -39,7 +39,7 @@ class BankInUse(NamedTuple):
 
 
 def list_banks(ctx: Context) -> list[BankInUse]:
-    """Return the banks in use, with `--bank` only that; a path that is not a bank has a fault."""
+    """Return the banks in use, or only that of `--bank`; a path that is not a bank has a fault."""
     places: dict[Path, bank.BankPlace] = {}
     for place in bank.bank_places(ctx.bank):
         places.setdefault(bank.resolve_path(place.path), place)

@@ -41,7 +41,7 @@ MAX_SCRIPT_LINES = 16  # on the page; the file has them all
 def _read_cases(
     ctx: Context, question_id: str | None
 ) -> tuple[ResolvedDrill, dict[str, tuple[CaseRecipe, list[Check]]], HistoryRow | None]:
-    """Return the drill, its cases by name, and the last grade of this sitting, if there is one.
+    """Return the drill, its cases by name, and the last grade since the question was begun, if any.
 
     A case has its recipe, which says how the inputs are made, and the checks that use it.  Cases
     that only parts not yet asked use are left out.  UsageError if a script cannot call the
@@ -186,7 +186,7 @@ def _runs(checks: list[Check]) -> list[str]:
 
 
 def results_of_run(checks: Sequence[Check], run: str) -> list[str]:
-    """Return the results of a run that some checks compare, each once."""
+    """Return the names of the results of a run that these checks compare, each once."""
     names = [name for check in checks if check.run == run for name in check.results]
     return list(dict.fromkeys(names))
 
@@ -273,7 +273,7 @@ def _run_pdb(path: Path, first_call: int) -> NoReturn:
 
 
 def _show_script(script: CaseScript, document: dict[str, Any]) -> None:
-    """Show a case and the first lines of its script."""
+    """Show a case and its script; if the script is in a file, only its first lines."""
     text = document["case"]
     if document["about"]:
         text += f": {document['about']}"

@@ -170,7 +170,7 @@ def read_class(
 
 
 def _require_isolation(level: str) -> None:
-    """Raise UsageError if workers of this machine are isolated less than a level: "strong"."""
+    """Raise UsageError if a worker here is isolated less than `level`, such as "strong"."""
     from grader.classroom.grading_jobs import LEVELS
     from grader.sandbox.client import WorkerClient
 

@@ -183,7 +183,7 @@ def grade_submission(root: str, home: str, seconds: str = str(AUTOGRADER_SECONDS
     """Grade the folder `submission`, and write `results/results.json` even if grading fails.
 
     Both are in `root`, /autograder on Gradescope. The class.yaml and the bank are in `home`. The
-    grade is stopped after `seconds`. All arguments are words of the command line.
+    grade is stopped after `seconds`. All arguments are texts, as run_autograder passes them.
     """
     import signal
 
@@ -234,7 +234,7 @@ def _grade_folder(submission: Path, home: Path) -> JsonObject:
 
 
 def _ignored_names(folder: str, names: list[str]) -> set[str]:
-    """Return the names in a folder not to copy: pipes, devices, and files too large to answer."""
+    """Return the names in a folder that are not copied: pipes, devices, and too large files."""
 
     def is_copied(path: Path) -> bool:
         is_small_file = path.is_file() and path.stat().st_size <= _MAX_FILE_SIZE

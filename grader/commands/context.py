@@ -202,11 +202,11 @@ class Context:
         )
 
     def parts_asked(self, question: Question) -> int:
-        """Return how many parts of a question the person is asked."""
+        """Return how many parts of a question the person is asked: the passed ones and the next."""
         return self.progress(question).count_parts_asked(len(question.spec.parts))
 
     def cd_prefix(self, folder: Path) -> str:
-        """Return the `cd` before a command that runs in a folder; empty for the current folder."""
+        """Return `cd FOLDER && `, for the start of a command; empty for the current folder."""
         if folder == self.folder:
             return ""
         return f"cd {self.path_as_typed(folder)} && "

@@ -198,10 +198,10 @@ class _Grades:
     def update_ideas(
         self, feedback: Mapping[str, str], minute: float, *, is_new_try: bool = False
     ) -> None:
-        """Add the time that has passed to the ideas shown before; show those of `feedback` now.
+        """Note that from this minute on the page shows exactly the ideas of `feedback`.
 
-        `feedback` has the text of each idea that the new page shows.  `is_new_try` counts a try for
-        each of them.
+        `feedback` has the text of each idea.  An idea that is shown no more gets the minutes for
+        which it was shown.  `is_new_try` counts a try for each idea that is shown.
         """
         from grader.reports.grade_sentences import first_sentences  # loads pydantic
 
@@ -215,7 +215,10 @@ class _Grades:
             self.ideas[name] = idea._replace(tries=max(idea.tries + is_new_try, 1))
 
     def part_times(self, planned_minutes: tuple[int, ...], until: float) -> tuple[PartTime, ...]:
-        """Return the time and the tries of each part; `until` is the minute when it was left."""
+        """Return the time and the tries of each part, if the question was left at `until`.
+
+        `until` is a minute of the interview.
+        """
         times = []
         for number, planned in enumerate(planned_minutes, 1):
             minutes = None

@@ -31,10 +31,10 @@ class ExploredModel(NamedTuple):
 def explore_model(
     name: str, assignments: Iterable[str] = (), *, preset: str | None = None
 ) -> ExploredModel:
-    """Return a model with the settings of a preset, by default its first, and of assignments.
+    """Return a model with the settings of a preset (default: its first), changed by assignments.
 
-    An assignment is NAME=VALUE.  UsageError for an unknown name, or a value that is neither a whole
-    number nor a word of the setting.
+    An assignment is a text such as "batch=8".  UsageError for an unknown name, or a value that is
+    neither a whole number nor a word of the setting.
     """
     model = _find("model", name, MODELS)
     preset = preset or next(iter(model.presets))
@@ -59,7 +59,7 @@ def explore_model(
 
 
 def write_page(explored: ExploredModel, path: Path) -> None:
-    """Write an HTML page with the costs, which computes them again for settings of its reader."""
+    """Write an HTML page with the costs, on which its reader can change the settings."""
     from grader.bank.bank_files import write_atomically
     from grader.reports import costs
     from grader.reports.html import html_page

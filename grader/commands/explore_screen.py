@@ -108,7 +108,10 @@ class Explorer:
                 yield int(stop)
 
     def lines(self, width: int, rows: int) -> list[Line]:
-        """Return the lines of the screen; a view that is too long is cut into pages."""
+        """Return the lines of the screen: settings, notes, totals, and a page of the view.
+
+        A view, a group of tables, has several pages if it does not fit below the other lines.
+        """
         counted, notes = self._model.resolve_settings(self.requested_settings)
         values = self._model.formula_values(counted)
         chosen = self._model.settings[self._chosen_number]

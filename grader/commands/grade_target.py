@@ -127,7 +127,7 @@ def why_not_counted(target: GradeTarget, file: Path | None, tries: int) -> tuple
     """Return None if a grade counts as an attempt; otherwise a warning and advice, or ().
 
     It counts if the file is the submission of a folder that this person has started, unless it is a
-    second prediction.  () means that the person knows it: another file is graded on purpose.
+    second prediction.  () needs no warning: the person grades another file on purpose.
     """
     drill, path, _ = target
     if file or drill.workspace is None:
@@ -155,6 +155,7 @@ def confirm_prediction(
 ) -> None:
     """Raise UsageError if the person does not confirm the first grade of a prediction.
 
+    A prediction is a question with one try: results are predicted without running code.
     UsageError as well if another file is graded before it, because its grade shows the answers.
     Other questions, later grades and unreadable answers need no confirmation.
     """

@@ -1,4 +1,7 @@
-"""`drill history`: the versions that were graded or kept, and how to restore one."""
+"""`drill history`: list the versions that were graded or kept, and restore one.
+
+A version, or attempt, is a file that was graded, or kept before another file replaced it.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +73,7 @@ class HistoryRow(NamedTuple):
 
     @property
     def result(self) -> tuple[str | int, ...]:
-        """Facts by which a list leaves out a row: those of the row before are the same.
+        """Facts to compare with the row before: a list leaves out rows that repeat them.
 
         The time and the number of the try are not among them.
         """
@@ -83,9 +86,9 @@ def list_history(
 ) -> tuple[list[HistoryRow], int]:
     """Return the `most` latest versions (-1: all), the latest last, and how many are earlier.
 
-    A version is a file that was graded, or kept before another file replaced it.  `report` is an
-    SQL expression for its report, such as `events.BRIEF_REPORT_SQL`.  UsageError if no bank in use
-    has the question and it has no versions; RecordsError if the records cannot be read.
+    `report` is an SQL expression for the report of a version, such as `events.BRIEF_REPORT_SQL`.
+    UsageError if no bank in use has the question and it has no versions; RecordsError if the
+    records cannot be read.
     """
     which = {"question": question_id}
     if question_id is not None and "/" in question_id:
@@ -117,7 +120,7 @@ def list_history(
 def checked_attempts(
     ctx: Context, question_id: str, question_progress: QuestionProgress
 ) -> list[HistoryRow]:
-    """Return the latest grades of the person's own file in this sitting, the last one last.
+    """Return the latest grades of the person's own file since they began the question, in order.
 
     Grades of an empty or unparsable file are left out.  The list is empty if the records cannot be
     read.
