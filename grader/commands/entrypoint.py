@@ -185,7 +185,7 @@ def _to_drill_error(fault: Exception) -> DrillError:
 
 
 def _usage_error(fault: typer.TyperException) -> UsageError:
-    """Return a usage error of typer with its phrases replaced, and `COMMAND --help` as hint."""
+    """Return a usage error of typer, reworded as `_WORDS` says, with `COMMAND --help` as hint."""
     message = fault.format_message().removesuffix(".")
     for words, better in _WORDS.items():
         message = message.replace(words, better)

@@ -55,8 +55,8 @@ MAX_EARLIER_ATTEMPTS = 20  # searched for a verdict on the question as it is now
 class GradeSettings(NamedTuple):
     """Callbacks and options of a grade.
 
-    `confirm_answers` is called before the first grade of a prediction, the only one that counts:
-    the candidate predicts results without running code.  It gets the answers as they were read, and returns True if they may be graded.
+    `confirm_answers` is called before the first grade of a prediction, a question with one try.  It
+    gets the answers as they were read, and returns True if they may be graded.
     """
 
     show_step: Callable[[str], None] = lambda _step: None  # "grading, 7 of 19 checks"
@@ -474,8 +474,8 @@ def _needs_edit(report: Report) -> bool:
 def _time_text(graded: GradeResult, now: str) -> str:
     """Return a text such as "14 minutes (15 planned), after giving up".
 
-    The minutes run from the start of the question to now, and 15 are planned for the parts that
-    pass.  They are left out if it passed before, or has no folder.
+    The minutes run from the start of the question to `now`; 15 are planned for the parts that pass.
+    Both are left out if the question passed before, or the drill has no folder.
     """
     from grader.model.number_format import format_minutes
 
