@@ -35,7 +35,7 @@ _HEAD = ("no.", "question", "when", "try", "part", "verdict", _IDEA_OR_FAILURE, 
 
 
 class HistoryRow(NamedTuple):
-    """An attempt, with facts from its report and the records."""
+    """One row of `drill history`: an attempt, with facts from its report and the records."""
 
     attempt: Attempt
     mark: AttemptMark
