@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class AuditOutcome(NamedTuple):
-    """Result of the audit of one question: a report, a fault, or neither if it was skipped or proved."""
+    """Audit of one question: a report, a fault, or neither if it was skipped or is proved."""
 
     name: str
     fault: BankError | None = None  # why the question cannot be read
