@@ -58,12 +58,12 @@ if TYPE_CHECKING:
     from grader.reports.blocks import Block
 
 _DEFAULT_MINUTES = 45
-_MIN_FILL = 0.8  # of the time: questions that take as much fill it
+_MIN_FILL = 0.8  # questions fill an interview if they take this share of its minutes
 _MARKS = {"4", "3", "2", "1"}
-_STATES = ("new", "due", "later")  # which questions come first
+_STATES = ("new", "due", "later")  # of questions that may be chosen, the preferred one first
 _by_minutes = attrgetter("minutes")
 
-NextStep: TypeAlias = int | InterviewQuestion  # a part, or a question
+NextStep: TypeAlias = int | InterviewQuestion  # a part of the current question, or a new question
 TextArgument = Annotated[str, argument("TEXT", "One sentence or more.")]
 
 
@@ -76,10 +76,11 @@ def begin_interview(
     blind: bool = False,
     candidate: str = "",
 ) -> Interview:
-    """Begin an interview; no question is asked yet.
+    """Record an interview and create the folder of its first question, which is not asked yet.
 
-    It has the named questions, or else questions of a track, a level and a role (`fit`) that fill
-    the time.  UsageError, and no interview, if a question cannot be started in its folder.
+    It has the named questions, or else a choice that fills the time: `fit` is their track, level
+    and role, each None for any.  UsageError, and no interview, if no question fits or one cannot be
+    started in its folder.
     """
     import json
 
@@ -89,7 +90,7 @@ def begin_interview(
     seed = len(ctx.store.read(interviews.all_interviews, empty=[]))
     if not headers:
         startable = _startable_questions(ctx, folder, fit, seed)
-        # If none fits, the shortest of those whose first part fits.
+        # If no question fits, take the shortest of those whose average part fits.
         partly = [s.header for s in startable if s.header.minutes <= minutes * s.header.parts]
         headers = _fill_time(startable, minutes) or sorted(partly, key=_by_minutes)[:1]
     if not headers:
@@ -114,7 +115,11 @@ def begin_interview(
 def _startable_questions(
     ctx: Context, folder: Path, fit: Sequence[str | None], seed: int
 ) -> list[QuestionStatus]:
-    """Return the questions that can be started in a folder, in an order that depends on `seed`."""
+    """Return the questions that can be started in a folder, shuffled by `seed`.
+
+    They are new or finished, run without torch if it is missing, and are of the track, level and
+    role in `fit`.
+    """
     from random import Random
 
     from grader.commands.list_and_next import QuestionFilter, list_questions
@@ -137,10 +142,12 @@ def _startable_questions(
 
 
 def _fill_time(startable: Sequence[QuestionStatus], minutes: int) -> list[Header]:
-    """Return questions that fill the time, the shortest first.
+    """Choose questions of at most `minutes` in all; return them, the shortest first.
 
-    New questions come before due ones, and due ones before others.  Otherwise sets are better with
-    more questions that ask for code, then with more forms, with fewer questions, with more tracks.
+    A set that takes 80 % of the time fills it.  Due questions are considered only if new ones
+    cannot fill the time, and later ones only if new and due ones cannot.  A set that fills the time
+    is better than one that does not; then `_quality` decides, then the minutes it takes.  Empty if
+    no question fits.
     """
     min_minutes = _MIN_FILL * minutes
     best_sets: dict[int, tuple[Header, ...]] = {0: ()}  # for each sum of minutes
@@ -162,7 +169,10 @@ def _fill_time(startable: Sequence[QuestionStatus], minutes: int) -> list[Header
 
 
 def _quality(headers: Sequence[Header]) -> tuple[int, ...]:
-    """Return how good a set of questions is, to compare it with another."""
+    """Return a sort key of a set of questions, highest for the best.
+
+    Better are more questions that ask for code; then more forms, fewer questions, more tracks.
+    """
     from grader import forms
 
     code_questions = sum(not forms.form_of(header).is_text for header in headers)
@@ -172,7 +182,10 @@ def _quality(headers: Sequence[Header]) -> tuple[int, ...]:
 
 
 def _check_question(ctx: Context, header: Header, folder: Path) -> InterviewQuestion:
-    """Return a question as it is recorded; UsageError if it cannot be started."""
+    """Return a question as an interview records it.
+
+    UsageError if it needs torch and torch is missing, or if its place in `folder` is taken.
+    """
     from grader.commands.start import existing_workspace
 
     question = ctx.load(header.called)
@@ -192,7 +205,10 @@ def _start_question(ctx: Context, planned: InterviewQuestion, folder: Path) -> Q
 
 
 def current_drill(ctx: Context, interview: Interview) -> ResolvedDrill | None:
-    """Return the current question; if it is finished, ask the next one.  None after the last."""
+    """Return the current question; if there is none or it is finished, ask the next planned one.
+
+    None after the last planned one.
+    """
     if interview.asked:
         drill = resolve_drill(ctx, interview.questions[interview.current_index].called)
         if not ctx.progress(drill.question).is_finished:
@@ -202,9 +218,10 @@ def current_drill(ctx: Context, interview: Interview) -> ResolvedDrill | None:
 
 
 def next_step(ctx: Context, interview: Interview) -> NextStep | None:
-    """Return the next part of a blind interview, or the next question; None at the end.
+    """Return the next part of a blind interview, or else the next question.
 
-    After the last question it is another one that fits the minutes left.
+    After the last planned question, choose another one that fits the minutes left; None if there
+    is none.
     """
     if interview.blind and interview.asked:
         part = interview.asked[-1].part + 1
@@ -222,7 +239,10 @@ def next_step(ctx: Context, interview: Interview) -> NextStep | None:
 
 
 def ask_next(ctx: Context, interview: Interview, step: NextStep) -> ResolvedDrill:
-    """Ask a part or a question, and return the question."""
+    """Ask a part (write QUESTION.md) or a question (start it); record it in `interview`, too.
+
+    Return the drill of the question.
+    """
     import json
 
     unplanned = None
@@ -249,14 +269,18 @@ def ask_next(ctx: Context, interview: Interview, step: NextStep) -> ResolvedDril
 
 
 def record_note(ctx: Context, text: str) -> None:
-    """Record a note on the current part."""
+    """Record a note on the part asked last; UsageError if no interview is open."""
     interview = require_unclosed(ctx)
     last = interview.asked[-1] if interview.asked else InterviewEntry("", 1, interview.at)
     record_interview_event(ctx, "noted", last.question, parts=str(last.part), detail=text)
 
 
 def record_mark(ctx: Context, text: str, question_id: str | None = None, part: int = 0) -> str:
-    """Record a mark from 4 to 1 and a note; return the name of the question or part it is on."""
+    """Record a mark and a note, such as "3 slow, but right"; return what it is on.
+
+    It is on a question of the latest interview (default: the last one asked), or on one of its
+    parts, if `part` is not 0: "part 2 of adamw".
+    """
     interview = _latest(ctx)
     asked_ids = [entry.question for entry in interview.asked]
     name = question_id or (asked_ids[-1] if asked_ids else "")
@@ -408,9 +432,10 @@ def _ask(
     *,
     json: bool,
 ) -> None:
-    """Show the current question and the next ones until the person leaves.
+    """Ask questions on the whole screen until the person leaves, then show what to do next.
 
-    `drill` is the current question, or None after the last one.
+    Without a screen, or with `json`, show only the current question, `drill`; None after the last
+    one.  If the time is over, show the debrief, unless a candidate may see the screen.
     """
     if not json:
         drill = _ask_on_screen(ctx, context, interview, drill)
@@ -450,7 +475,11 @@ def _ask(
 def _ask_on_screen(
     ctx: typer.Context, context: Context, interview: Interview, drill: ResolvedDrill | None
 ) -> ResolvedDrill | None:
-    """Ask questions on the whole screen until the person leaves; return the last one."""
+    """Ask questions on the whole screen until the person leaves; return the last one.
+
+    If the person goes on and nothing is left to ask, end the interview.  Return `drill` at once if
+    there is no screen.
+    """
     from grader.commands.watch import watch_drill
     from grader.commands.watch_screen import InterviewControls
 
@@ -519,7 +548,7 @@ def _step_text(step: NextStep | None) -> str:
 def _question_blocks(
     context: Context, interview: Interview, drill: ResolvedDrill
 ) -> tuple[Block, ...]:
-    """Return the page of the current question, with the terms of the interview."""
+    """Return the page of the current question; it ends with the time left and the rules."""
     from grader.reports.blocks import Paragraph
     from grader.reports.question import question_page
 

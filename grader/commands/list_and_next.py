@@ -3,7 +3,9 @@
 `drill next` suggests an unfinished question, the latest first.  If there is none, it suggests a
 question that is due for review, the longest overdue first.  If none is due, it suggests a new one:
 questions with passed prerequisites come first, then easier levels, then the track of the last
-question, then shorter questions.  A prediction is followed by the question that it prepares.
+question, then shorter questions.  Questions that were given up, or need torch if it is missing,
+come last.  If the last question was a prediction (form `predict`), the question that it prepares
+(`then` in its spec) comes before other due or new ones.
 """
 
 from __future__ import annotations
@@ -69,7 +71,7 @@ class QuestionStatus(NamedTuple):
 
 
 class QuestionFilter(NamedTuple):
-    """Which questions to list; every one by default."""
+    """Conditions on the questions to list; None and "" accept every question."""
 
     track: str | None = None
     level: str | None = None
@@ -79,7 +81,7 @@ class QuestionFilter(NamedTuple):
     under: int | None = None  # minutes
 
     def accepts(self, header: Header) -> bool:
-        """Return True if a question is to be listed."""
+        """Return True if a question meets all conditions."""
         return (
             self.track in {None, header.track}
             and self.level in {None, header.level}
@@ -109,7 +111,14 @@ def list_questions(
     new: bool = False,
     due: bool = False,
 ) -> list[QuestionStatus]:
-    """Return the questions that a filter accepts, with the days on which they come back."""
+    """Return the questions that a filter accepts, with progress and the days they come back.
+
+    Args:
+        ctx: It has the banks and the records.
+        question_filter: UsageError if its form, track, level or role does not exist.
+        new: Only questions that are not begun.
+        due: Only questions that are due for review.
+    """
     if question_filter.form is not None:
         from grader import forms  # an unfiltered list does not need it
 
@@ -139,7 +148,10 @@ class _Ranking:
     """The order in which `drill next` suggests questions."""
 
     def __init__(self, ctx: Context, rows: Sequence[QuestionStatus]) -> None:
-        """Find the last question, the question that it prepares, and the undone questions."""
+        """Find the last question, the one that it prepares if it is a prediction, and undone ones.
+
+        `rows` are all questions that can be read.
+        """
         self.recent_ids = ctx.read(progress.recent_questions, ())
         self.torch_installed = torch_installed()
         self.undone = set()
@@ -167,7 +179,7 @@ class _Ranking:
         return header.torch and not self.torch_installed
 
     def rank(self, row: QuestionStatus) -> tuple[int, ...]:
-        """Return the rank of a question; the lowest is suggested."""
+        """Return a sort key of a question; the lowest is suggested."""
         header = row.header
         due_day = (row.due or row.today).toordinal()
         lacks_torch = self.lacks_torch(header)
@@ -194,7 +206,7 @@ class _Ranking:
                 return (3, due_day)
 
     def reason_for_new(self, header: Header) -> str:
-        """Return why a new question is suggested."""
+        """Return why a new question is suggested: "new, core, 25 min: the easiest come first"."""
         why = "the easiest come first"
         if self.last and header.id == self.prepared_id:
             why = f"it goes on from {self.last.header.called}"
@@ -206,9 +218,9 @@ class _Ranking:
 
 
 def suggest_question(ctx: Context) -> tuple[QuestionStatus, str, Path | None] | None:
-    """Return the question to do next, the reason, and its folder; None without any question.
+    """Return the question to do next, the reason, and its folder, if it has one.
 
-    If its state is `later`, it is not due yet.
+    None if no question can be read.  A question in the state `later` is not due yet.
     """
     rows = [row for row in list_questions(ctx) if row.practice_state != "unreadable"]
     ranking = _Ranking(ctx, rows)
@@ -245,12 +257,12 @@ def _last_folder(ctx: Context, header: Header) -> Path | None:
 
 
 def _reason_for_unfinished(ctx: Context, status: QuestionStatus) -> str:
-    """Return which part is asked, how often it was tried, and the last idea that was shown."""
+    """Return the progress: "part 2 of 3, begun: 4 tries; last idea no-bias-correction"."""
     from grader.commands.history import checked_attempts  # a list does not need it
 
     question_progress = status.question_progress
     rows = checked_attempts(ctx, status.header.called, question_progress)
-    while any(row.on for row in rows):  # drop the parts before
+    while any(row.on for row in rows):  # drop all grades up to the pass of the part before
         rows.pop(0)
     tries = {row.attempt.sha256 for row in rows if row.attempt.is_try and row.attempt.verdict}
     text = "no try at it yet"
