@@ -1,4 +1,7 @@
-"""The prompts of `drill mcp`: roles of an assistant.  The program itself keeps the rules."""
+"""Texts for the assistant of `drill mcp`: rules, and the roles that a person can pick as prompts.
+
+The texts only ask: the tools themselves hide solutions and later parts.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ Review the file below as a colleague who is to merge it. Its author has passed t
 
 
 class AssistantRole(NamedTuple):
-    """A prompt, and its line in the client's menu."""
+    """A prompt, such as that of the tutor, and its line in the client's menu."""
 
     about: str
     text: str

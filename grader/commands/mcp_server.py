@@ -78,13 +78,16 @@ class CommandCaller:
     async def call(
         self, request: Request, show_step: Callable[[str], Awaitable[None]] | None = None
     ) -> dict[str, Any]:
-        """Return the document and the page of a request; kill its process if it is canceled."""
+        """Return {"document": ..., "page": ...} for a request; if canceled, kill its process.
+
+        If the process ends without a result, the document is an error.
+        """
         async with self._lock:
             process = await anyio.open_process(
                 self._command,
                 stderr=None,
                 start_new_session=True,  # Ctrl-C goes to the server only
-                # The modules of this process, even if the current folder has others.
+                # Import the modules of this process, even if the current folder has others.
                 env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             )
             async with process:  # closes the pipes, and kills the process if it is canceled
@@ -108,10 +111,10 @@ class CommandCaller:
 
 
 class McpServer(MCPServer[Any]):
-    """A server that offers the tools and prompts; a caller runs them."""
+    """A server that offers tools and prompts; a `CommandCaller` runs each call in a process."""
 
     def __init__(self, bank: Path | None, caller: CommandCaller | None = None) -> None:
-        """Take the value of `--bank`."""
+        """Offer all tools and prompts; `bank` is the value of `--bank`."""
         super().__init__(
             "drill", instructions=mcp_prompts.RULES, version=__version__, log_level="CRITICAL"
         )
@@ -123,7 +126,7 @@ class McpServer(MCPServer[Any]):
             self._add_role(name, role.about)
 
     async def run_stdio_async(self) -> None:
-        """Serve standard input, and answer invalid messages, which the SDK drops."""
+        """Serve standard input; answer invalid messages, too, which the SDK alone would drop."""
         options = self._lowlevel_server.create_initialization_options()
         async with stdio_server() as (received, answers), anyio.create_task_group() as tasks:
             sink, messages = anyio.create_memory_object_stream[Any]()
@@ -140,7 +143,7 @@ class McpServer(MCPServer[Any]):
             await self._lowlevel_server.run(messages, answers, options)
 
     def _add_tool(self, tool: Tool) -> None:
-        """Offer a command with some of its parameters."""
+        """Offer a command as a tool, with the parameters that `tool.parameters` names."""
 
         async def call(talk: Talk[Any, Any], **arguments: object) -> CallToolResult:
             steps = count(1)
@@ -167,7 +170,7 @@ class McpServer(MCPServer[Any]):
         self.add_tool(call, tool.name, description=tool.about, annotations=annotations)
 
     def _add_role(self, name: str, about: str) -> None:
-        """Offer a prompt."""
+        """Offer a role as a prompt with one argument, the ID of a question."""
 
         async def role(question: str | None = None) -> str:
             request = self._request._replace(name=name, arguments={"question": question})
@@ -180,7 +183,7 @@ class McpServer(MCPServer[Any]):
 
 
 def _parse_error(line: str) -> SessionMessage:
-    """Return the answer to an invalid message; raise an error if it has no id."""
+    """Return the answer to an invalid message; raise an error if the message has no usable id."""
     number = json.loads(line)["id"]
     str(number).encode()  # raises an error for half a character, which cannot be sent back
     error = ErrorData(code=PARSE_ERROR, message="expected a message in JSON and Unicode")
@@ -188,7 +191,10 @@ def _parse_error(line: str) -> SessionMessage:
 
 
 def _tool_parameter(parameter: Parameter) -> Parameter:
-    """Return a parameter of a command as a parameter of a tool."""
+    """Return a command's parameter with its help and limits as pydantic annotations.
+
+    A text may have `MAX_ARGUMENT_LENGTH` characters.
+    """
     kind, declared = get_args(parameter.annotation)[:2]
     bounds: dict[str, Any] = {"ge": declared.min, "le": declared.max}
     if str in (kind, *get_args(kind)):

@@ -43,7 +43,7 @@ from grader.commands.options import SomeId, command_context, flag, now, option
 from grader.commands.workspaces import ResolvedDrill, resolve_drill
 from grader.model.errors import UsageError
 
-_PRIVATE_KEYS = {"bank", "digest"}  # of documents: they lead to the answers
+_PRIVATE_KEYS = {"bank", "digest"}  # the path and the hash of files that hold the answers
 
 
 class Tool(NamedTuple):
@@ -71,12 +71,12 @@ class Request(NamedTuple):
 
 
 def main() -> None:
-    """Run the request on standard input, and end when standard input ends."""
+    """Run one request from standard input and exit; exit early if standard input ends."""
     sandbox.own_process = True
     gc.set_threshold(100_000)  # as for every command
     request = Request(**json.loads(sys.stdin.buffer.readline()))
     threading.Thread(target=_exit_at_end_of_input, daemon=True).start()
-    lines = sys.stdout.buffer  # where `run_request` does not write
+    lines = sys.stdout.buffer  # the real output, which `run_request` redirects
 
     def send(**content: object) -> None:
         lines.write(to_json_line(content))
@@ -93,18 +93,21 @@ def _exit_at_end_of_input() -> None:
 
 
 def to_json_line(content: dict[str, Any]) -> bytes:
-    """Return a line of JSON; half a character, as in a file name, becomes `?`."""
+    """Return a line of JSON; a character that UTF-8 cannot encode (a surrogate) becomes `?`."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, default=os.fspath)
     return text.encode("utf-8", "replace") + b"\n"
 
 
 def without_private_keys(content: dict[str, Any]) -> dict[str, Any]:
-    """Return an object of a document without what leads to the answers."""
+    """Drop `bank` and `digest` from a JSON object: they lead to the answers."""
     return {key: content[key] for key in content if key not in _PRIVATE_KEYS}
 
 
 def run_request(request: Request, show_step: Callable[[str], None]) -> dict[str, Any]:
-    """Return the document and the page of a command."""
+    """Run a tool or a prompt; return {"document": its `--json` output, "page": its text}.
+
+    A fault becomes the `error` of the document, and warnings its `remarks`.
+    """
     style = output.Style(request.plain, color="never", show_step=show_step, document={})
     output.style = style
     with redirect_stdout(io.StringIO()) as page, redirect_stderr(io.StringIO()) as remarks:
@@ -134,7 +137,7 @@ def grade(
     file: Annotated[str | None, option("PATH", "Another file there; no try.")] = None,
     yes: Annotated[bool, flag("", "They know that a prediction is graded once.")] = False,
 ) -> None:
-    """Grade a file, and show no more than its page says."""
+    """Grade a file; unlike with `--json`, the document says no more than the page."""
     from grader.commands.grade import GradeSettings, grade_context, grade_file
     from grader.reports.grade import assistant_document, grade_page
 
@@ -147,7 +150,8 @@ def grade(
         settings = GradeSettings(doing, lambda _answers: yes, explain=False)
         graded = grade_file(context, question, file=path, settings=settings)
     passed = graded.report.parts_passed
-    if asked_parts <= passed < parts:  # the next part is not asked yet if this grade is no try
+    # A grade that is no try asks no further part, but the page must not show its failures either.
+    if asked_parts <= passed < parts:
         graded = graded._replace(next_part=passed + 1)
     page_context = grade_context(graded, context.now())
     output.emit_json(json=True, **assistant_document(graded.report, page_context))
@@ -155,7 +159,7 @@ def grade(
 
 
 def _path_in_folder(drill: ResolvedDrill, file: str) -> Path:
-    """Return the path of a file in the drill's folder; UsageError if it is elsewhere."""
+    """Return the real path of a file in the drill's folder; UsageError if it is elsewhere."""
     if drill.workspace:
         folder = os.path.realpath(drill.workspace.folder)
         path = Path(os.path.realpath(Path(folder, file.replace("\0", "?"))))
@@ -168,7 +172,7 @@ def _path_in_folder(drill: ResolvedDrill, file: str) -> Path:
 
 
 def _show_role(ctx: typer.Context, name: str, question: str | None = None) -> None:
-    """Show the text of a prompt, with the question as far as it is asked."""
+    """Output a role's text and the parts asked so far; a reviewer also gets the passed file."""
     from grader.reports.question import question_markdown
 
     context = command_context(ctx)
@@ -179,7 +183,7 @@ def _show_role(ctx: typer.Context, name: str, question: str | None = None) -> No
 
 
 def _passed_file(context: Context, drill: ResolvedDrill) -> str:
-    """Return the person's file as Markdown; UsageError before a pass."""
+    """Return the person's file as Markdown; UsageError if the question was never passed."""
     if not context.progress(drill.question).passed:
         raise UsageError(
             f"{drill.typed_name} is not passed yet, and a review tells what is wrong",

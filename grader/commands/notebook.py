@@ -44,13 +44,13 @@ from grader.reports.question import question_page as part_page
 from grader.reports.text_layout import WIDEST, without_styles
 from grader.sandbox import Closeable
 
-_FILE_NAME = "notebook"  # of an answer that is not a file
+_FILE_NAME = "notebook"  # the name on pages of an answer that is not a file
 _WITH_SOURCE = (FunctionType, type)
 _CONSTANTS = (bool, int, str)
 
 
 class NotebookPage:
-    """Blocks that a notebook shows as HTML, and anything else as text."""
+    """A page that notebooks show as HTML or Markdown, and a Python prompt as text."""
 
     def __init__(self, blocks: Iterable[Block]) -> None:
         self._own_blocks = tuple(blocks)
@@ -70,7 +70,7 @@ class NotebookPage:
 
 
 class NotebookGrade(NotebookPage):
-    """Result of a grade, shown as its page; it has all attributes of its report."""
+    """Result of a grade, shown as its page; it has all attributes of its report, as `verdict`."""
 
     def __init__(self, report: Report, context: GradeContext) -> None:
         super().__init__(grade_page(report, context))
@@ -85,8 +85,8 @@ class NotebookGrade(NotebookPage):
 class OpenQuestion(NotebookPage, Closeable):
     """A question in a notebook, which grades any number of answers.
 
-    It shows part 1, and the next part when a grade passes the parts before it.  Processes start
-    with the first grade and end when the question is closed, collected or left.
+    It shows part 1, and the next part when a grade passes the parts before it.  Worker processes
+    start with the first grade.  They end at `close`, after a `with` block, or with this object.
     """
 
     def __init__(self, question: Question) -> None:
@@ -94,7 +94,7 @@ class OpenQuestion(NotebookPage, Closeable):
         self.question = question
         self._asked_part = 1
         self._hints_shown = 0
-        self._passed_file = b""  # the file that passed the part before
+        self._passed_file = b""  # the answer that passed all parts before the asked one
         self._session: GradingSession | None = None
 
     def __dir__(self) -> list[str]:
@@ -116,7 +116,7 @@ class OpenQuestion(NotebookPage, Closeable):
         return NotebookPage(part_page(self.question, number, ()))
 
     def hint(self, number: int | None = None) -> NotebookPage:
-        """Return the next hint of the current part, or its hint `number`."""
+        """Return the next hint of the current part, or its hint `number`, counted from 1."""
         hints = self.question.spec.parts[self._asked_part - 1].hints
         if number is None:
             number = self._hints_shown + 1
@@ -130,12 +130,14 @@ class OpenQuestion(NotebookPage, Closeable):
         """Grade an answer.
 
         Args:
-            answer: The text of a file, its bytes or its Path; or functions and classes, with the
-                parts of the notebook that they use; or a dict, if the question asks for answers.
-            seed: Draws the inputs; by default a fresh one, which the report has.  It must draw the
-                numbers that the question shows.
+            answer: The text of a file, its bytes or its Path; or functions and classes: what they
+                use of the notebook is graded with them.  If the question asks for answers instead
+                of code: a dict from name to answer.
+            seed: It draws the inputs (default: a fresh one, which the report has).  UsageError if
+                it draws other numbers than those in the text of the question.
 
-        UsageError if the source of a function is not there, or torch is needed and not installed.
+        UsageError also if an answer has another type, a function has no source that can be read, or
+        torch is needed and not installed.
         """
         require_torch(self.question)
         file, name = self._answer_file(answer)
@@ -177,13 +179,13 @@ class OpenQuestion(NotebookPage, Closeable):
         return NotebookGrade(report, context)
 
     def close(self) -> None:
-        """End the processes; the next grade starts new ones."""
+        """End the worker processes; the next grade starts new ones."""
         if self._session:
             self._session.close()
         self._session = None
 
     def _answer_file(self, answer: tuple[Any, ...]) -> tuple[bytes, str]:
-        """Return an answer as the content of a file, and the name of the file."""
+        """Return an answer as the content of a file, and its name on pages; see `grade`."""
         form = forms.form_of(self.question.spec)
         match answer:
             case (Path() as path,):
@@ -204,7 +206,10 @@ class OpenQuestion(NotebookPage, Closeable):
         return source_text(answer).encode("utf-8", "surrogatepass"), _FILE_NAME
 
     def _answers_file(self, answers: Mapping[Any, Any]) -> bytes:
-        """Return a file of answers; other answers stay open, as in the starter."""
+        """Return a file of lines "NAME = VALUE"; names that are not answered keep the value "?".
+
+        `dp_dz` answers the name `dp_dz[i,j]` of the starter.
+        """
         open_names = re.findall(r"(?m)^(\S+) = \?$", self.starter)
         values = dict.fromkeys(open_names, "?")
         for answer_name, value in answers.items():
@@ -215,9 +220,9 @@ class OpenQuestion(NotebookPage, Closeable):
 
 
 def source_text(objects: Iterable[Any]) -> str:
-    """Return the source of functions and classes, and of the names of their modules they use.
+    """Return a program of functions and classes, with everything they use from their notebook.
 
-    UsageError if the source of one of them cannot be read.
+    UsageError if one is a lambda, or its source cannot be read.
     """
     sources = _Sources()
     for value in objects:
@@ -233,11 +238,15 @@ def source_text(objects: Iterable[Any]) -> str:
 
 
 class _Sources:
-    """The sources of functions and classes, with the names of their modules that they use."""
+    """Code of a program: functions and classes, each after those it uses, imports and constants.
+
+    A function may use global names of its module, which for a notebook is `__main__`: imports,
+    numbers, texts, other functions.  These are added with it.
+    """
 
     def __init__(self) -> None:
         self.heads: set[str] = set()  # imports and constants
-        self.bodies: dict[int, str] = {}  # by identity; empty while the names in it are added
+        self.bodies: dict[int, str] = {}  # source by id(function); "" while its names are added
 
     def add(self, function: Any) -> None:  # noqa: ANN401 - or a class
         """Add a function or a class after everything it uses."""
@@ -254,7 +263,7 @@ class _Sources:
         self.bodies[id(function)] = source
 
     def _add_name(self, name: str, value: Any, module: str) -> None:  # noqa: ANN401
-        """Add a name of a module."""
+        """Add a global name that a source uses; leave out values without source, such as arrays."""
         own_name = getattr(value, "__name__", None)
         home = getattr(value, "__module__", None) or type(value).__module__
         if isinstance(value, ModuleType):
@@ -271,7 +280,10 @@ class _Sources:
 
 
 def _read_source(function: Any) -> str:  # noqa: ANN401 - or a class
-    """Return the source of a function or class, of a cell too; raise OSError or TypeError."""
+    """Return the source of a function or class; OSError or TypeError if it cannot be read.
+
+    `inspect` may not find a class of a notebook cell: then search the cells of its methods.
+    """
     with suppress(OSError, TypeError):
         return inspect.getsource(function)
     class_line = re.compile(rf"class {function.__name__}\b")

@@ -1,4 +1,4 @@
-"""The open interview, and whose records the commands of `drill interview` use."""
+"""Find, end and record the open interview, in the records of a candidate if one is named."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ CandidateOption = Annotated[
 
 
 def candidate_context(ctx: typer.Context, candidate: str, *, begins: bool = False) -> Context:
-    """Return the surroundings, with the records of a candidate if one is named.
+    """Return the context of a command, with the records of a candidate if one is named.
 
-    UsageError if that candidate has no records, unless an interview may begin.
+    This sets DRILL_CANDIDATE for the process.  UsageError if the name is not valid, or if the
+    candidate has no records and the command does not begin an interview (`begins`).
     """
     if candidate:
         check_candidate("--candidate", candidate)
@@ -56,7 +57,7 @@ def require_unclosed(ctx: Context) -> Interview:
 
 
 def time_left_text(ctx: Context) -> str:
-    """Return the time that is left of the open interview; empty if no interview is open."""
+    """Return "31 of 45 minutes left"; empty if no interview is open or its time is over."""
     interview = unclosed_interview(ctx)
     return interview.time_left_text(ctx.now()) if interview else ""
 
@@ -64,9 +65,9 @@ def time_left_text(ctx: Context) -> str:
 def open_interview_of(
     ctx: Context, question: Question, file: Path | None = None
 ) -> Interview | None:
-    """Return the open interview that a question belongs to, if one is open.
+    """Return the open interview, if it includes this question; otherwise None.
 
-    A `file` belongs to it too only if it lies in the interview's folder.
+    If a `file` is given, it must be inside the interview's folder, too.
     """
     interview = unclosed_interview(ctx)
     if interview is None or not interview.time_left_text(ctx.now()):
@@ -85,7 +86,7 @@ def open_interview_of(
 
 
 def is_blind(ctx: Context, question: Question) -> bool:
-    """Return True if a question belongs to an open interview that is blind."""
+    """Return True if a question is in an open interview that shows no verdict before its end."""
     interview = open_interview_of(ctx, question)
     return interview is not None and interview.blind
 
@@ -103,7 +104,10 @@ def record_interview_event(
     question_bank: str = "",
     **more: Any,  # noqa: ANN401
 ) -> str:
-    """Record an event and return its time; UsageError if that is not possible."""
+    """Record an event and return its time; UsageError if the records cannot be written.
+
+    `more` are other fields of `Event`, such as `detail`.
+    """
     event = Event(what, ctx.now(), ctx.who, __version__, question, question_bank, **more)
     try:
         ctx.store.write(lambda db: events.append_event(db, event))

@@ -1,6 +1,6 @@
-"""The surroundings of a command, and the arguments that several commands take.
+"""The context of a command, the arguments that several commands share, and their completions.
 
-A completion never fails, and imports very little.
+A completion (Tab in the shell) never fails, and imports very little.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_SEED = 2**63 - 1  # the largest seed: SQLite stores no larger integer
 
 
 def command_context(ctx: typer.Context) -> Context:
-    """Return the surroundings of a command, with the bank of its `--bank`."""
+    """Return the context of a command: folders, clock, person and banks, or only its `--bank`."""
     from grader.commands.context import Context
 
     try:
@@ -49,7 +49,7 @@ def command_context(ctx: typer.Context) -> Context:
 def data_folder() -> Path:
     """Return the folder of the records: DRILL_HOME, or the user's data folder (XDG on Linux).
 
-    The records of DRILL_CANDIDATE, in an interview with a host, are in a folder inside it.
+    The records of the candidate that DRILL_CANDIDATE names are in candidates/NAME inside it.
     """
     candidate = os.environ.get("DRILL_CANDIDATE", "")
     if not candidate:
@@ -59,7 +59,10 @@ def data_folder() -> Path:
 
 
 def check_candidate(option: str, name: str) -> None:
-    """Raise UsageError if a text is not a valid name of a candidate, which names a folder."""
+    """Raise UsageError if a candidate's name cannot name a folder, as `../x`; see the hint below.
+
+    `option` is where the name came from, for the message.
+    """
     if not re.fullmatch(r"\w([\w .,'@-]{0,58}\w)?", name):
         raise UsageError(
             f"{option}: expected a name, found {name!r:.80}",
@@ -89,7 +92,7 @@ def now() -> str:
 
 
 def require_page_path(html: Path | None) -> None:
-    """Raise UsageError if `--html` is not a .html file in a folder that can be written."""
+    """Raise UsageError unless `--html` is a .html file in a folder that can be written, or None."""
     if html and html.suffix != ".html":
         raise UsageError(f"--html: expected a name that ends in .html, found {html}")
     if html and (html.is_dir() or not os.access(html.parent, os.W_OK | os.X_OK)):
@@ -106,7 +109,7 @@ def flag(name: str, help: str) -> Any:  # noqa: ANN401
 
 
 def option(metavar: str, help: str, *names: str, **more: Any) -> Any:  # noqa: ANN401
-    """Declare an option with a value; by default it has the name of its parameter."""
+    """Declare an option with a value; `names` are as `--dir` (default: that of its parameter)."""
     return typer.Option(*names, metavar=metavar, help=help, **more)
 
 
@@ -116,7 +119,10 @@ def argument(metavar: str, help: str | None = None, **more: Any) -> Any:  # noqa
 
 
 def _offering(find: Callable[[typer.Context, list[Path]], Iterable[str]]) -> Callable[..., Any]:
-    """Return a completion: the words found in the banks in use that begin with the typed text."""
+    """Return a completion that offers the words of `find` that begin with the typed text.
+
+    `find` gets the banks in use.  On an error no word is offered.
+    """
 
     def offer(ctx: typer.Context, incomplete: str) -> list[str]:
         try:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from grader.reports.blocks import Block
 
 MAX_WIDTH = 120  # columns; a wider line or table is harder to read
-MIN_LONG_COLUMN = 30  # columns of a table's longest texts, before other columns are left out
+MIN_LONG_COLUMN = 30  # a table's `long` column below this width makes it drop `spare` columns
 EXIT_PIPE_CLOSED = 141
 ERASE_LINE = "\r\x1b[K"
 _PAGER_FAILED = {126, 127}  # statuses of a shell that cannot start a program
@@ -41,7 +41,7 @@ class Style:
     color: str = "auto"  # or always, never
     has_status: bool = False  # whether standard error shows a status line
     show_step: Callable[[str], None] | None = None  # where steps go, if not to the status line
-    document: dict[str, Any] | None = None  # of `--json`, for an assistant, which gets the page too
+    document: dict[str, Any] | None = None  # in `drill mcp`: the JSON result; the page is written
 
 
 style: Style = Style()  # of the running command
@@ -52,14 +52,14 @@ class PipeClosedError(Exception):
 
 
 def prepare() -> None:
-    """Prepare the streams: a character that the terminal cannot show is escaped."""
+    """Make both streams escape a character that their encoding lacks, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def configure(*, plain: bool, paging: bool, color: str) -> None:
-    """Set the style from the options of the command line."""
+    """Set the style from the options of the command line and DRILL_PLAIN."""
     if color not in {"auto", "always", "never"}:
         raise UsageError(f"--color: expected auto, always or never, found {color}")
     style.plain = plain or os.environ.get("DRILL_PLAIN", "") not in {"", "0"}
@@ -68,17 +68,17 @@ def configure(*, plain: bool, paging: bool, color: str) -> None:
 
 
 def width() -> int:
-    """Return the columns of the terminal, at most `MAX_WIDTH`; 80 if there is no terminal."""
+    """Return the columns of the terminal, from 20 to `MAX_WIDTH`; 80 if there is no terminal."""
     return max(20, min(get_terminal_size().columns, MAX_WIDTH))
 
 
 def rows() -> int:
-    """Return the rows of the terminal without one for the prompt."""
+    """Return the rows of the terminal, less one for the prompt; 23 if there is no terminal."""
     return get_terminal_size().lines - 1
 
 
 def text_width() -> int:
-    """Return the columns of prose: those of the terminal, within bounds."""
+    """Return the columns of prose: those of the terminal, from 30 to 80."""
     return max(text_layout.NARROWEST, min(width(), text_layout.WIDEST))
 
 
@@ -135,7 +135,7 @@ def ask(prompt: str) -> str:
 
 
 def write(text: str = "", end: str = "\n") -> None:
-    """Write a line or several, with control characters escaped."""
+    """Write one or more lines to standard output, with control characters escaped."""
     _put(sys.stdout, escape_text(text) + end)
 
 
@@ -147,9 +147,14 @@ def show_page(
     paged: bool = False,
     markdown: bool = False,
 ) -> None:
-    """Write a page, shortened to `rows` if given, and the commands to type next.
+    """Write a page and the commands to type next; with `--plain`, one fact per line.
 
-    With `--plain` it has one fact per line. With `markdown` it is Markdown, except on a terminal.
+    Args:
+        blocks: The page.
+        commands: Commands to type next.
+        rows: The page is shortened to these rows (default: no limit).
+        paged: Use a pager if the page is longer than the terminal.
+        markdown: Write Markdown, except to a terminal.
     """
     from grader.reports.blocks import (
         BlankLine,
@@ -170,7 +175,7 @@ def show_page(
 
 
 def write_lines(content: Iterable[text_layout.Line], *, paged: bool = False) -> None:
-    """Write lines; `paged`: in a pager if they do not fit on the screen."""
+    """Write lines; `paged`: in a pager if the terminal has too few rows."""
     has_styles = _writes_styles()
     lines = list(content)
     text = "".join(f"{_format_line(line, styles=has_styles).rstrip(' ')}\n" for line in lines)
@@ -179,14 +184,17 @@ def write_lines(content: Iterable[text_layout.Line], *, paged: bool = False) -> 
 
 
 def _needs_pager(lines: Iterable[text_layout.Line]) -> bool:
-    """Return True if a person reads lines that are longer than the screen."""
+    """Return True if lines go to a terminal with too few rows, and `--no-pager` is not given."""
     if not style.paging or style.plain or not _is_terminal(sys.stdout):
         return False
     return text_layout.count_rows(lines, get_terminal_size().columns) > rows()
 
 
 def _writes_styles() -> bool:
-    """Return True if standard output gets escape sequences."""
+    """Return True if standard output gets escape sequences, such as colors.
+
+    In this order decide: `--color`, `--plain`, NO_COLOR, TERM, FORCE_COLOR, if it is a terminal.
+    """
     if style.color != "auto" or style.plain:
         return style.color == "always"
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
@@ -201,7 +209,7 @@ class _Captured(io.StringIO):
 
 @contextmanager
 def capture_output() -> Iterator[io.StringIO]:
-    """Capture the output to both streams, as it would be sent to a terminal."""
+    """Yield a buffer that gets the output to both streams, with styles and without a pager."""
     paging = style.paging
     style.paging = False
     try:
@@ -219,10 +227,10 @@ def send(text: str) -> None:
 def write_table(
     head: Sequence[str], rows: Iterable[Sequence[str]], *, long: str, spare: Sequence[str] = ()
 ) -> None:
-    """Write a table that fits the window: the cells of its `long` column are cut.
+    """Write a table that fits the window: texts in the column named `long` are cut with "...".
 
-    Columns of `spare` are left out one by one, until that column is `MIN_LONG_COLUMN` wide or as
-    wide as its longest text.
+    Columns named in `spare` are left out one by one, until the long column is `MIN_LONG_COLUMN`
+    wide or as wide as its longest text.  With `--plain` each row is a sentence, and whole.
     """
     rows = list(rows)
     if style.plain:
@@ -274,7 +282,7 @@ def write_next_steps(*commands: str, after: str = "") -> None:
 
 
 def _show_in_pager(text: str) -> bool:
-    """Show a text in a pager; return True if that was done."""
+    """Show a text in a pager; return False if there is none or it cannot be started."""
     pager = os.environ.get("PAGER", "less -FRX" if which("less") else "")
     if not pager.strip():
         return False
@@ -289,7 +297,7 @@ def _show_in_pager(text: str) -> bool:
 
 @contextmanager
 def interrupts_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C in this process."""
+    """Ignore Ctrl-C in this process during a `with` block."""
     import signal
 
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -300,7 +308,7 @@ def interrupts_ignored() -> Iterator[None]:
 
 
 def write_json(*, format: int = 1, indent: int | None = 2, **content: object) -> None:
-    """Write one JSON document; paths are written as text."""
+    """Write one JSON document: the version of its `format`, then `content`, with paths as text."""
     import json
 
     content = {"format": format, **content}
@@ -310,7 +318,8 @@ def write_json(*, format: int = 1, indent: int | None = 2, **content: object) ->
 def emit_json(json: bool, **content: Any) -> bool:  # noqa: ANN401 - what JSON takes
     """Write a result as JSON if `json`, and return True if no page is needed.
 
-    An assistant gets the document and the page.
+    In `drill mcp` keep the result in `style.document` instead and return False, as an assistant
+    gets the page, too.
     """
     if style.document is not None:
         style.document = {"format": 1, **content}
@@ -321,7 +330,7 @@ def emit_json(json: bool, **content: Any) -> bool:  # noqa: ANN401 - what JSON t
 
 
 def warn(message: str, hint: str = "", excerpt: Sequence[str] = ()) -> None:
-    """Write a warning or an error, the lines of a file that it is about, and what to do."""
+    """Write a warning or an error, then lines of the file that it is about, then what to do."""
     info(f"drill: {message}")
     for line in excerpt:
         info(f"       {line}")
@@ -348,7 +357,10 @@ def info(text: str) -> None:
 
 @contextmanager
 def show_status() -> Iterator[Callable[..., None]]:
-    """Give the function that shows the steps of a long command; silent without a terminal."""
+    """Yield the function that shows a step of a long command: "grading, 7 of 19 checks".
+
+    It draws the status line, which is erased at the end; without a terminal it does nothing.
+    """
     if style.show_step:
         yield style.show_step
         return
@@ -363,9 +375,9 @@ def show_status() -> Iterator[Callable[..., None]]:
 
 
 def draw_status(text: str, above: str = "") -> None:
-    """Replace the status line by a text, below the line `above`, which stays.
+    """Replace the status line by `text`; an empty text erases it.
 
-    A terminal that is gone is not a fault.
+    `above` is a line to print before it, which stays.  A terminal that is gone is not a fault.
     """
     style.has_status = False
     line_above = f"{escape_text(above)}\n" if above else ""
@@ -375,7 +387,7 @@ def draw_status(text: str, above: str = "") -> None:
 
 
 def flush() -> None:
-    """Write buffered output: a closed pipe is noticed while it can be handled."""
+    """Erase the status line and flush standard output; PipeClosedError if its reader is gone."""
     _put(sys.stdout, "")
 
 
@@ -396,6 +408,6 @@ def _put(stream: TextIO | None, text: str) -> None:
 
 
 def discard(stream: TextIO) -> None:
-    """Redirect a stream to the null device: Python flushes it at the end without an error."""
+    """Redirect a stream to the null device, where Python's flush at exit does not fail."""
     with suppress(OSError, ValueError), Path(os.devnull).open("wb") as nothing:
         os.dup2(nothing.fileno(), stream.fileno())

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from grader.model.spec import Part
 
 EXAMPLES_FOLDER = "examples"
-MAX_EXAMPLES = 2  # of the first check of a part
+MAX_EXAMPLES = 2  # cases of the first check of a part
 _SEED = 0
 _ELSEWHERE = "name another place with --out"
 
@@ -50,7 +50,15 @@ def write_pack(
     part: int | None = None,
     seed: int = 0,
 ) -> Pack:
-    """Write questions into a new folder or zip file, up to a part, with the numbers of a seed."""
+    """Write a folder for each question into `out`, a new or empty folder or a new .zip file.
+
+    Args:
+        ctx: It has the banks.
+        question_ids: ID or BANK/ID of each question; UsageError if two have the same ID.
+        out: Path from the current folder; UsageError if something is there.
+        part: The last part to write (default: all parts).
+        seed: It draws the numbers in the questions.
+    """
     questions = [ctx.load(name, seed) for name in dict.fromkeys(question_ids)]
     names = [question.id for question in questions]
     for name in names:
@@ -83,14 +91,14 @@ def write_pack(
 
 
 def _question_files(question: Question, parts: int) -> dict[str, bytes]:
-    """Return the files of a question up to a part, by path."""
+    """Return the content of a question's files by path, for its first `parts` parts."""
     from grader import forms
     from grader.reports.question import handed_out_markdown
 
     form = forms.form_of(question.spec)
     examples: dict[str, bytes] = {}
-    # A text has no functions to call, the cases of a question in two processes are secret, and a
-    # diagnosis has a log instead.
+    # No examples: answers in a text have no functions to call, the cases of a question that runs in
+    # two processes are secret, and a diagnosis has a log instead.
     has_examples = not (form.is_text or form.runs_in_two_processes)
     if has_examples and question.spec.form != "diagnose":
         examples = dict(_examples(question, question.spec.parts[:parts]))
@@ -106,7 +114,7 @@ def _question_files(question: Question, parts: int) -> dict[str, bytes]:
 
 
 def _examples(question: Question, parts: Sequence[Part]) -> Iterator[tuple[str, bytes]]:
-    """Yield small cases of each part as scripts, and one case that the starter fails."""
+    """Yield path and content of the files of `_example_cases` of each part, each case once."""
     written_cases: set[str] = set()
     with bank_session(question) as session:
         starter = question.without_leading_blank_lines(question.starter)
@@ -125,9 +133,10 @@ def _examples(question: Question, parts: Sequence[Part]) -> Iterator[tuple[str, 
 def _example_cases(
     evaluation: Evaluation, part: Part, failing: dict[str, str]
 ) -> Iterator[tuple[str, CaseRecipe, list[str]]]:
-    """Yield run, case and results to print: of the first check, and of one that the starter fails.
+    """Yield run, case and names of the results to print, for the examples of a part.
 
-    `failing` has the smallest case on which the starter fails a check, by check.
+    These are the first cases of its first check.  If the starter passes that check, the smallest
+    case of another check that it fails is added: `failing` has it by the ID of the check.
     """
     from grader.grading.kinds import registry
 
@@ -152,7 +161,10 @@ def _example_cases(
 def _example_files(
     evaluation: Evaluation, run: str, case: CaseRecipe, results: Sequence[str], remark: str
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a case: a script with the reference's results, and its data."""
+    """Yield path and content of a case's files: a script with the expected results, and its data.
+
+    `remark` is a comment in the script, such as "part 1: three tokens, one expert".
+    """
     from grader.reports.case_script import module_name, write_script
 
     question = evaluation.question

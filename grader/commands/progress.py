@@ -19,7 +19,10 @@ from grader.reports.practice import PracticeIdea, PracticeSummary, TrackProgress
 
 
 def summarize_practice(ctx: Context) -> PracticeSummary:
-    """Return a summary of practice, as far as the records can be read."""
+    """Return the numbers that `drill progress` shows, as far as the records can be read.
+
+    A try counts once a day for each version of a file.
+    """
     today = ctx.today
     statuses_by_track = groupby(list_questions(ctx), lambda status: status.header.track)
     tracks = tuple(_track_progress(name, list(group)) for name, group in statuses_by_track)
@@ -36,6 +39,7 @@ def summarize_practice(ctx: Context) -> PracticeSummary:
 
 
 def _track_progress(name: str, statuses: list[QuestionStatus]) -> TrackProgress:
+    """Count begun, passed and due questions of a track, and the minutes spent on them."""
     minutes = [
         schedule.total_minutes(status.question_progress, status.header) for status in statuses
     ]
@@ -50,7 +54,10 @@ def _track_progress(name: str, statuses: list[QuestionStatus]) -> TrackProgress:
 
 
 def _frequent_ideas(ctx: Context) -> tuple[PracticeIdea, ...]:
-    """Return the ideas that pages named, the most frequent first."""
+    """Return the wrong ideas that pages named, the most frequent first; empty without records.
+
+    A file that was graded twice counts once.
+    """
     from grader.commands.history import list_history
 
     try:

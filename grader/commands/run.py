@@ -15,7 +15,10 @@ from grader.records import progress
 
 
 def _runs_used(ctx: Context, drill: ResolvedDrill) -> tuple[int, int]:
-    """Return how many runs of a question are used, and its budget; UsageError if all are used."""
+    """Return how many runs of a question are used, and its budget: (2, 5).
+
+    UsageError if none is left, the question has no script to run, no folder, or no torch it needs.
+    """
     question = drill.question
     experiments = question.spec.experiments
     next_step = f"Next: drill grade{drill.drill_argument}"

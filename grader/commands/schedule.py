@@ -1,8 +1,10 @@
 """The day on which a question comes back: FSRS, over ratings that follow from the records (ADR 28).
 
-The schedule is not stored.  Each finished sitting has a rating, from its end and from failed tries,
-hints and minutes; so has each wrong answer to a follow-up.  FSRS takes them in the order of the
-records.  Its package is imported only if there is a rating.
+FSRS is an algorithm for spaced repetition: the better the ratings, the later the next review.  The
+schedule is not stored.  A sitting is one time through a question, from its start to a pass or until
+the solution is shown.  Each finished sitting has a rating, from its end and from failed tries,
+hints and minutes; each wrong answer to a follow-up is rated "again".  FSRS takes the ratings in the
+order of the records.  Its package is imported only if there is a rating.
 """
 
 from __future__ import annotations
@@ -21,16 +23,16 @@ if TYPE_CHECKING:
 
 AGAIN, HARD, GOOD, EASY = 1, 2, 3, 4  # as FSRS numbers them
 SLOW_FACTOR = 1.5  # times the planned minutes
-PAUSE_FACTOR = 4.0  # times the planned minutes without a sign of life: the person was away
+PAUSE_FACTOR = 4.0  # times the planned minutes without an event: the person was away
 MAX_INTERVAL_DAYS = 180
 MAX_DAYS_WITHOUT_YEAR = 300  # a day further away is written with its year
 
 
 def minutes_spent(moments: Sequence[str], planned: int) -> float:
-    """Return the minutes between the first and the last moment of a sitting.
+    """Return the minutes from the first to the last of the moments (ISO 8601) of a sitting.
 
-    A pause longer than `PAUSE_FACTOR` times the planned minutes counts as the planned minutes, and
-    a clock that was set back counts as no time.
+    A pause longer than `PAUSE_FACTOR` times the `planned` minutes counts as the planned minutes,
+    and a clock that was set back counts as no time.
     """
     minutes: float = 0
     for before, after in pairwise(map(datetime.fromisoformat, moments)):
@@ -43,7 +45,7 @@ def minutes_spent(moments: Sequence[str], planned: int) -> float:
 
 
 def total_minutes(question_progress: QuestionProgress, header: Header) -> float:
-    """Return the minutes spent on a question in all its sittings."""
+    """Return the minutes spent on a question in all sittings, the unfinished one included."""
     sittings = [
         sitting for sitting in question_progress.rated_moments if not isinstance(sitting, str)
     ]
@@ -53,7 +55,11 @@ def total_minutes(question_progress: QuestionProgress, header: Header) -> float:
 
 
 def rate_sitting(sitting: QuestionProgress, header: Header) -> int:
-    """Return the rating of a finished sitting."""
+    """Rate a finished sitting for FSRS, by comparing it with the planned minutes in `header`.
+
+    AGAIN: no pass, or a pass with all difficulties: many failed tries, a hint, much time.  HARD: a
+    pass with some of them.  EASY: the first try passed within the planned time.  GOOD: other ones.
+    """
     if not sitting.passed_in_sitting:
         return AGAIN
     minutes = minutes_spent(sitting.moments, header.minutes)
@@ -75,7 +81,7 @@ def due_date(ctx: Context, header: Header, question_progress: QuestionProgress) 
         return None
     from fsrs import Card, Rating, Scheduler
 
-    # Whole days from the first sitting on: a question takes too long to be asked twice in a day.
+    # No steps of minutes, which are made for flashcards: a question is not asked twice in a day.
     scheduler = Scheduler(
         learning_steps=(),
         relearning_steps=(),
@@ -102,7 +108,7 @@ def _moment(rated: QuestionProgress | str) -> datetime:
 
 
 def format_day(day: date, today: date) -> str:
-    """Return a day as Nov 22, or as 2027-11-22 if it is not near."""
+    """Return a day as "Nov 22", or as "2027-11-22" if it is 300 days away or more."""
     if abs((day - today).days) < MAX_DAYS_WITHOUT_YEAR:
         return f"{day:%b} {day.day}"
     return day.isoformat()
@@ -117,7 +123,10 @@ def due_text(due: date, today: date) -> str:
 
 
 def return_reason(ctx: Context, question_progress: QuestionProgress) -> str:
-    """Return why a question comes back: "passed 2 days ago in 3 tries, no hints"."""
+    """Return why a question comes back: "passed 2 days ago in 3 tries, no hints".
+
+    At least one sitting must be finished.
+    """
     last = question_progress.rated_moments[-1]
     days = max((ctx.today - ctx.to_local(_moment(last)).date()).days, 0)
     ago = f"{format_count(days, 'day')} ago" if days else "today"
