@@ -1,10 +1,10 @@
 """The day on which a question comes back: FSRS, over ratings that follow from the records (ADR 28).
 
 FSRS is an algorithm for spaced repetition: the better the ratings, the later the next review.  The
-schedule is not stored.  A sitting is one time through a question, from its start to a pass or until
-the solution is shown.  Each finished sitting has a rating, from its end and from failed tries,
-hints and minutes; each wrong answer to a follow-up is rated "again".  FSRS takes the ratings in the
-order of the records.  Its package is imported only if there is a rating.
+schedule is not stored.  A sitting is one time through a question: from its start to a pass, a look
+at the solution, or the one try of a prediction.  Each finished sitting has a rating, from its end
+and from failed tries, hints and minutes; each wrong answer to a follow-up is rated "again".  FSRS
+takes the ratings in the order of the records.  Its package is imported only if there is a rating.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def rate_sitting(sitting: QuestionProgress, header: Header) -> int:
     """Rate a finished sitting for FSRS, by comparing it with the planned minutes in `header`.
 
     AGAIN: no pass, or a pass with all difficulties: many failed tries, a hint, much time.  HARD: a
-    pass with some of them.  EASY: the first try passed within the planned time.  GOOD: other ones.
+    pass with some of them.  EASY: a pass in the planned time without a failed try.  GOOD: others.
     """
     if not sitting.passed_in_sitting:
         return AGAIN

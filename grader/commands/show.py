@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def bank_session(question: Question) -> Iterator[GradingSession]:
-    """Open a session for programs of a question's bank; BankError if one of them fails."""
+    """Open a session to run the bank's own programs, such as the reference.
+
+    UsageError if torch is needed and missing; BankError if such a program fails.
+    """
     require_torch(question)
     import numpy as np
 
@@ -39,14 +42,14 @@ def bank_session(question: Question) -> Iterator[GradingSession]:
 
 
 def collect_evidence(question: Question) -> list[IdeaEvidence]:
-    """Run a program of each idea through the first check that should stop it."""
+    """Run a program with each wrong idea; return how the first check that must fail shows it."""
     with bank_session(question) as session:
         parts = question.spec.parts
         return [idea for part in parts for idea in _evidence_of_part(session, part)]
 
 
 def _evidence_of_part(session: GradingSession, part: Part) -> list[IdeaEvidence]:
-    """Return the ideas that the checks of a part should stop, each once."""
+    """Return the evidence of each wrong idea that a check of this part must stop (`killed_by`)."""
     from grader.grading.case_by_case import SubmissionStopped
     from grader.grading.kinds import registry
     from grader.reports.grade_sentences import smallest_case
@@ -78,7 +81,7 @@ def _evidence_of_part(session: GradingSession, part: Part) -> list[IdeaEvidence]
 
 
 def question_to_json(question: Question, asked: int) -> dict[str, Any]:
-    """Return everything about a question that does not reveal its answer."""
+    """Return the public facts of a question and of its first `asked` parts: no answer, no hint."""
     from grader import forms
 
     spec = question.spec
@@ -142,7 +145,10 @@ def show(
 
 
 def _show_guide(question: Question, typed_name: str, *, everything: bool, json: bool) -> None:
-    """Show the guide of an interviewer; if the output is not a terminal, as Markdown."""
+    """Show the guide of an interviewer; if the output is not a terminal, as Markdown.
+
+    With `everything` or `json` run the programs of all wrong ideas, and show how each fails.
+    """
     from grader.reports.interviewer import interviewer_guide
 
     evidence = collect_evidence(question) if everything or json else None
@@ -161,7 +167,7 @@ def _show_guide(question: Question, typed_name: str, *, everything: bool, json: 
 
 
 def show_on_screen(ctx: typer.Context, typed_name: str) -> None:
-    """Show a question, as far as it is asked, without commands to type: a screen has keys."""
+    """Show the parts of a question asked so far, without commands to type: a screen has keys."""
     from grader.reports.question import question_blocks
 
     context = command_context(ctx)

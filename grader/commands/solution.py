@@ -1,4 +1,4 @@
-"""`drill solution`: what to keep, the changes that the starter needs, and a right file."""
+"""`drill solution`: what to keep in mind, the changes that the starter needs, and a right file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class SolutionResult(NamedTuple):
     full: str  # the reference
     changes: tuple[RepairChange, ...]  # of the starter, for the parts asked until now
     left: int  # changes for later parts
-    gave_up: bool  # whether a sitting after a pass ends with it
+    gave_up: bool  # it was passed and begun again, and this ends the new sitting without a pass
     leads_to: tuple[Header, ...]  # questions of the bank that this one prepares
     own_diff: tuple[DiffLine, ...] | None  # from the person's file to a right one; None: no file
 
@@ -49,7 +49,10 @@ class SolutionResult(NamedTuple):
 def show_solution(
     ctx: Context, question_id: str | None, *, give_up: bool = False, seed: int | None = None
 ) -> SolutionResult:
-    """Return the solution for a person who passed or gives up; otherwise raise UsageError."""
+    """Return the solution and record that it was shown.
+
+    UsageError if the person neither passed nor gives up (`give_up`, now or before).
+    """
     from grader import bank
     from grader.bank import starter_repair
 
@@ -98,7 +101,10 @@ def show_solution(
 
 
 def _right_file(question: Question, *, is_text: bool) -> bytes:
-    """Return a right file: the starter with its repair, accepted answers, or the reference."""
+    """Return a right file: the repaired starter, or accepted answers in a text, or the reference.
+
+    The first that the question has is taken.
+    """
     from grader.bank import starter_repair
 
     if question.repair:
@@ -126,7 +132,10 @@ def diff_code(before: bytes, after: bytes) -> tuple[DiffLine, ...]:
 
 
 def _code_lines(text: str) -> Iterator[str]:
-    """Yield the lines of code of a file; it is not parsed, because anybody may have written it."""
+    """Yield the lines of a file, without comments, docstrings and blank lines.
+
+    They are found by regular expressions: a file of the person may have syntax errors.
+    """
     closing_quotes = ""  # of the string that a line is in
     is_docstring = False
     for line in text.splitlines():
@@ -216,7 +225,7 @@ def _solution_to_json(result: SolutionResult) -> dict[str, Any]:
 
 
 def _lesson(result: SolutionResult) -> Iterator[text_layout.Line]:
-    """Yield what to keep of a question, and the questions that it prepares, by track."""
+    """Yield the list "what to keep", and the list of questions that this one prepares, by track."""
     question = result.resolved_drill.question
     yield from _titled_list(f"{question.id}: what to keep", question.spec.teaches)
     tracks: dict[str, list[str]] = {}
@@ -267,7 +276,7 @@ def _change_lines(result: SolutionResult) -> Iterator[text_layout.Line]:
 
 
 def diff_lines(lines: Iterable[DiffLine]) -> Iterator[text_layout.Line]:
-    """Yield the lines of a difference with their signs; for a screen reader, with words."""
+    """Yield the lines of a difference in color after their sign; `--plain`: "goes: x = 1"."""
     for sign, text in lines:
         if output.style.plain:
             if sign in _SIGN_WORDS:

@@ -1,7 +1,8 @@
-"""`drill start` and `drill reset`: the folder of a question, and its starter again.
+"""`drill start` creates the folder of a question; `drill reset` puts its starter back.
 
-In a new folder the marker is written first.  A start that was killed half way is then finished by
-the next one, and a folder without a marker is somebody's own: nothing in it is overwritten.
+In a new folder the marker (the file `.drill`) is written first.  If a start is killed half way, the
+next one finds the marker and adds the missing files.  A folder without a marker that has files of
+these names is not ours: the start is refused.
 """
 
 from __future__ import annotations
@@ -41,18 +42,19 @@ class StartResult(NamedTuple):
 
     question: Question
     workspace: Workspace
-    was_there: bool
-    written_files: tuple[str, ...]
+    was_there: bool  # the folder was started before
+    written_files: tuple[str, ...]  # names of the files that were missing
     copy_of_old: Path | None = None  # the copy of the file that the starter replaced
 
 
 def start_drill(
     ctx: Context, question_id: str, *, parent: Path | None = None, seed: int | None = None
 ) -> StartResult:
-    """Create a folder with the question and the starter; add only files that are missing.
+    """Create a folder with the question and the starter, and record the start.
 
-    The folder is created in `parent`, by default in the current folder.  UsageError if it is
-    somebody's own, or has other numbers than `seed` draws.
+    If the folder was started before, only missing files are added.  It is created in `parent`
+    (default: the current folder, or next to the drill's folder that encloses it).  UsageError if
+    the folder holds something else, or has other numbers than `seed` draws.
     """
     from grader import forms  # reads specs, which other commands do not need
     from grader.reports.question import question_markdown
@@ -97,9 +99,9 @@ def start_drill(
 def existing_workspace(
     ctx: Context, question_id: str, question: Question, folder: Path
 ) -> Workspace | None:
-    """Return the workspace of a question in a folder; None if the folder is free.
+    """Return the workspace of a question in a folder; None if a start can create it there.
 
-    UsageError if something else is there.  Nothing is written.
+    UsageError if the folder has files in the way, or was started for another question.
     """
     from grader import forms
 
@@ -126,9 +128,10 @@ def existing_workspace(
 
 
 def is_workspace_of(ctx: Context, workspace: Workspace, question: Question | Header) -> bool:
-    """Return True if a workspace is of a question: of its ID, and of a bank of the same name.
+    """Return True if a folder was started for a question: for its ID, and from a bank that fits.
 
-    If the records do not hold its start, any bank will do.
+    A bank fits if it has the same name or no longer has the question.  If the records do not hold
+    the start, any bank fits.
     """
     if workspace.question != question.id:
         return False
@@ -138,7 +141,11 @@ def is_workspace_of(ctx: Context, workspace: Workspace, question: Question | Hea
 
 
 def _draw_numbers(ctx: Context, question: Question, *excluded: int) -> int:
-    """Return a seed, if possible of numbers that are not excluded and not those just graded."""
+    """Return a random seed below the number of sets of numbers that a question can have.
+
+    It draws a set that is not in `excluded` and not in the last grade, if there is one; otherwise
+    set 0.
+    """
     sets = len(question.spec.given) or 1
     attempts = ctx.attempts(question, most=1, kind="grade") if sets > 1 else ()
     used = {*excluded, *(a.seed % sets for a in attempts if a.seed is not None)}
@@ -149,10 +156,10 @@ def _draw_numbers(ctx: Context, question: Question, *excluded: int) -> int:
 def start_again(
     ctx: Context, question_id: str, *, parent: Path | None = None, seed: int | None = None
 ) -> StartResult:
-    """Begin another sitting of a question: put the starter back, and ask only the first part.
+    """Start a finished question over: put the starter back, keep a copy, ask only the first part.
 
-    The folder is in `parent`, by default the folder in which it was started last.  UsageError if
-    its sitting is not finished.
+    Use a folder in `parent` (default: the folder in which the question was started last).
+    UsageError if the last sitting is not finished by a pass, the solution or a prediction's try.
     """
     drill = resolve_drill(ctx, question_id)
     question = drill.question
@@ -184,7 +191,7 @@ def start_again(
 
 
 def _write_marker(workspace: Workspace) -> None:
-    """Write the marker of a folder."""
+    """Write `.drill`, the file that says which question a folder was started for."""
     import json  # a list of questions does not need it
 
     content = {"format": 1} | workspace._asdict()
@@ -196,9 +203,10 @@ def _write_marker(workspace: Workspace) -> None:
 def write_question_file(
     ctx: Context, folder: Path, question: Question, asked: int, *earlier: Question
 ) -> None:
-    """Write QUESTION.md with the parts that are asked.
+    """Write QUESTION.md with the first `asked` parts; a failure is only a warning.
 
-    A file that neither this question nor an earlier version of it has written is kept in a copy.
+    If the person has edited the old file, keep a copy: its text then is that of neither this
+    question nor a version of it in `earlier`.
     """
     from grader.reports.question import question_markdown
 
@@ -225,7 +233,7 @@ def write_question_file(
 
 
 def reset_drill(ctx: Context, question_id: str | None) -> tuple[Question, Path, Path | None]:
-    """Put the starter back; return the question, its file, and the copy of the old file."""
+    """Put the starter back; return the question, its file, and the copy of the old file, if any."""
     drill = resolve_drill(ctx, question_id)
     path = drill.require_workspace().submission
     question = drill.question
@@ -310,7 +318,7 @@ def _show_started(context: Context, result: StartResult, *, again: bool) -> None
 
 
 def _read_note(question: Question, form: Form) -> str:
-    """Return the note next to QUESTION.md: its sections after the first page."""
+    """Return the note next to QUESTION.md, such as "this, and the log", on its further sections."""
     more = [
         material.heading.split()[0].strip(",").lower() for material in form.materials(question.spec)
     ]

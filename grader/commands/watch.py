@@ -33,7 +33,10 @@ def watch_drill(
     *,
     json: bool = False,
 ) -> bool:
-    """Grade a drill at every save; return True if its interview is to continue."""
+    """Grade a drill at every save, on a screen if there is one, until the person leaves.
+
+    With the `controls` of an interview, return True if it goes on with the next question.
+    """
     from grader.commands.watch_screen import WatchScreen
 
     context = command_context(ctx)
@@ -55,7 +58,7 @@ def watch_drill(
 
 
 def _write_grades(watched: WatchedDrill, *, json: bool) -> None:
-    """Write the page or the report of each grade, until standard input ends."""
+    """Write each grade as a page (`json`: as a line of JSON), until standard input ends."""
     from grader.commands.watch_screen import watch_page
     from grader.commands.whole_screen import LOOK_EVENT, screen_events
     from grader.reports.json import dumps

@@ -47,7 +47,15 @@ _KEYS = ("p question", "d diff", "f full", "r again", "e edit", "n next", "q qui
 def watch_page(
     watched: WatchedDrill, *notes: str, keys: bool = False, full: bool = False, clock: str = ""
 ) -> list[Block]:
-    """Return the page of the last grade, or why there is no grade; `keys`: without commands."""
+    """Return the page of the last grade, or why there is no grade, with `notes` as last sentences.
+
+    Args:
+        watched: The drill.
+        notes: Sentences such as warnings.
+        keys: Leave out the commands to type next, because the screen has keys.
+        full: Shorten nothing.
+        clock: Time to show (default: that of the grade, or of the sitting).
+    """
     graded = watched.last_grade
     fault = watched.fault
     if fault or graded is None:
@@ -75,7 +83,8 @@ class InterviewControls(NamedTuple):
     keys: tuple[str, ...]  # the last line of a page; the first key leaves the question
     time_left: Callable[[], str]  # a text; empty after the end
     leave_question: Callable[[], str]  # returns what to confirm before the question is left
-    text_keys: Mapping[str, tuple[str, Callable[[str], object]]]  # by key: a text that is not shown
+    # By key: the name of a text to type, such as "note", and the function that records it.
+    text_keys: Mapping[str, tuple[str, Callable[[str], object]]]
 
 
 class WatchScreen(WholeScreen):
@@ -103,7 +112,7 @@ class WatchScreen(WholeScreen):
         watched.on_verdict = lambda report: self._replace_first_word(f"{report.verdict.upper():5}")
 
     def _key_actions(self, ctx: typer.Context) -> dict[str, Callable[[], object]]:
-        """Return the actions of keys; one that returns False shows nothing."""
+        """Return the action of each key; the screen shows its output, unless it returns False."""
         watched = self._watched
         interview = self._interview
         question_id = watched.resolved_drill.typed_name
@@ -135,7 +144,10 @@ class WatchScreen(WholeScreen):
         return actions
 
     def run(self) -> bool:
-        """Handle events until the end; return True if the interview is to continue."""
+        """Grade and handle keys until the person leaves or the interview's time is over.
+
+        Return True if the person leaves a question of an interview that still has time.
+        """
         self.take()
         interview = self._interview
         if interview:
@@ -160,7 +172,7 @@ class WatchScreen(WholeScreen):
         return False
 
     def _handle(self, event: str) -> bool:
-        """Handle an event; return True if the screen is to be drawn."""
+        """Grade if there is time for a look, or handle a key; return True if a redraw is needed."""
         if event == LOOK_EVENT:
             has_changed = self._watched.grade_if_changed()
             if has_changed:  # the verdict replaces any other output
@@ -170,7 +182,10 @@ class WatchScreen(WholeScreen):
         return is_signal or self._press(event)
 
     def _press(self, key: str) -> bool:
-        """Do the action of a key; return True if the screen is to be drawn."""
+        """Do the action of a key; any other key shows the next screen of a long output.
+
+        Return True if a redraw is needed.
+        """
         if key not in self._actions:
             had_view = bool(self._view)
             self._view = "".join(self._screens(self._view)[1:])
@@ -186,7 +201,7 @@ class WatchScreen(WholeScreen):
         return True
 
     def _failing_case(self) -> str | None:
-        """Return the case that the page shows, if it shows one."""
+        """Return the name of the failing case that the page shows, if it shows one."""
         graded = self._watched.last_grade
         if graded and not graded.next_part:
             for check in grade_sentences.failing_required_checks(graded.report):
@@ -203,7 +218,10 @@ class WatchScreen(WholeScreen):
         self._watched.grade_if_changed()
 
     def _confirm_answers(self, answers: bytes) -> bool:
-        """Ask before the only grade of a prediction that counts."""
+        """Return True if the person lets a prediction be graded, which is possible only once.
+
+        UsageError if not.
+        """
         text = text_layout.escape_text(answers.decode("utf-8", "replace"))
         question = f"Only the first grade counts.\n\n{text}"
         if self._confirms(question, "y grade", "other keys: not yet"):
@@ -214,7 +232,7 @@ class WatchScreen(WholeScreen):
         )
 
     def _confirms(self, text: str, *keys: str) -> bool:
-        """Show a question, and return True if the next key is y."""
+        """Show a question above its `keys`, and return True if the next key is y or Y."""
         for event in chain(["begin"], self.events):
             if len(event) == 1:
                 return event in "yY"
@@ -223,7 +241,10 @@ class WatchScreen(WholeScreen):
         return False
 
     def _read_text(self, kind: str, keep: Callable[[str], object]) -> None:
-        """Read a text; only its length is shown, as the screen may be shared."""
+        """Read a text until Enter and pass it to `keep`, unless it is blank.
+
+        Only its length is shown, as the candidate may see the screen.  `kind` is its name, "note".
+        """
         typed = ""
         try:
             for event in chain(["begin"], self.events):
@@ -263,7 +284,7 @@ class WatchScreen(WholeScreen):
         self.put(first_screen, *keys)
 
     def _page_keys(self) -> list[str]:
-        """Return the keys of the last line."""
+        """Return the texts of the last line, such as "h hint", that apply now."""
         graded = self._watched.last_grade
         if self._interview:
             keys = [*self._interview.keys]
@@ -281,7 +302,7 @@ class WatchScreen(WholeScreen):
         return self._interview.time_left() if self._interview else self._watched.time_text
 
     def _replace_first_word(self, word: str) -> None:
-        """Overwrite the first word of the page."""
+        """Overwrite the verdict, the first word of the page, unless other output hides the page."""
         if not self._view:
             output.send(f"\x1b[H{word:{len(self._first_word) + 1}}")
 

@@ -1,6 +1,7 @@
 """A drill that is graded at every save.
 
-A session stays open between grades, so that the results of the reference are not computed twice.
+A session (worker processes and results of the reference) stays open between grades: the reference
+does not run twice on the same inputs.
 A file that cannot be graded does not end the watch.
 """
 
@@ -44,14 +45,17 @@ class WatchedDrill(Closeable):
         self.fault: DrillError | None = None  # why the file as it is now is not graded
         self.news = ""  # what the last save changed
         self.graded_at = ""
-        self._moments: list[str] = []  # of the sitting, until it is finished
+        self._moments: list[str] = []  # times of the sitting's events; empty once it is finished
         self._session: GradingSession | None = None
         self._seed: int | None = None
         self._last_read: bytes | str = ""  # the content of the file, or why it cannot be read
         self._version_before = question.without_leading_blank_lines(question.starter)
 
     def grade_if_changed(self) -> bool:
-        """Grade the file if it has changed since the last grade; return True if there is news."""
+        """Grade the file after a save that changed it; return True if the page may have changed.
+
+        Wait until the save is complete.  A file that cannot be read becomes `fault`.
+        """
         content, fault = self._read_file()
         if content == self._last_read:
             return False
@@ -68,7 +72,7 @@ class WatchedDrill(Closeable):
         return True
 
     def _read_file(self) -> tuple[bytes | str, UsageError | None]:
-        """Return the content of the file; if it cannot be read, a message and the fault."""
+        """Return the file's content and no fault, or the fault's message and the fault."""
         try:
             return files.read_submission(self.path), None
         except UsageError as fault:
@@ -76,7 +80,7 @@ class WatchedDrill(Closeable):
 
     @property
     def time_text(self) -> str:
-        """Minutes of the sitting, and the planned minutes; empty after the sitting."""
+        """Time in this sitting, "12 of 15 min"; empty before the first grade and after a pass."""
         if not self._moments:
             return ""
         planned = self.resolved_drill.question.spec.minutes
@@ -93,7 +97,10 @@ class WatchedDrill(Closeable):
         return diff_code(self._version_before, files.read_submission(self.path))
 
     def _grade(self) -> None:
-        """Grade in the session, which is opened again if the last one failed."""
+        """Grade the file, and keep the result or the fault.
+
+        If a fault may have ended the worker processes, the next grade opens a new session.
+        """
         from grader.explain.session import GradingSession
 
         self.on_begin()
@@ -114,7 +121,10 @@ class WatchedDrill(Closeable):
         self._take_result(graded)
 
     def _early_verdict_hook(self) -> Callable[[Report], None]:
-        """Return the function that shows a verdict early, unless it would reveal a later part."""
+        """Return a function that passes a verdict to `on_verdict` before the full report is ready.
+
+        It withholds verdicts in a blind interview, and the failure of a part not asked yet.
+        """
         from grader.commands import open_interview
 
         question = self.resolved_drill.question
@@ -146,7 +156,7 @@ class WatchedDrill(Closeable):
             self.news = grade_sentences.changes_since(last.report, graded.report, last_part)
 
     def close(self) -> None:
-        """End the processes of the session."""
+        """End the worker processes; the next grade starts new ones."""
         if self._session:
             self._session.close()
             self._session = None

@@ -33,14 +33,14 @@ _NAMED_KEYS = {
     "5~": "page up",
     "6~": "page down",
 }
-_ENTER_SCREEN = "\x1b[?1049h\x1b[?25l"  # the other screen, without a cursor
+_ENTER_SCREEN = "\x1b[?1049h\x1b[?25l"  # the alternate screen, without a cursor
 _LEAVE_SCREEN = "\x1b[?25h\x1b[?1049l"
 
 
 def screen_events(signals: list[int] | None = None) -> Iterator[str]:
-    """Yield events until standard input ends: a key, the name of a signal, or `LOOK_EVENT`.
+    """Yield events until standard input ends: "q" or "page up", "SIGWINCH", or `LOOK_EVENT`.
 
-    Signals are taken from a list, to which a handler adds their numbers.
+    `signals` are numbers that a signal handler appends; each is removed and yielded by name.
     """
     while sys.stdin is not None:
         has_keys = select.select([sys.stdin], [], [], _LOOK_INTERVAL)[0]
@@ -60,7 +60,7 @@ def screen_events(signals: list[int] | None = None) -> Iterator[str]:
 
 
 class WholeScreen(Closeable):
-    """The other screen of a terminal, with a line of keys at the bottom."""
+    """The alternate screen of a terminal, as of an editor, with a line of keys at the bottom."""
 
     def __init__(self) -> None:
         self._terminal_mode = termios.tcgetattr(sys.stdin)
@@ -68,7 +68,7 @@ class WholeScreen(Closeable):
         self.events = self._read_events()  # one iterator: several would change the order of keys
 
     def take(self) -> None:
-        """Use the other screen, and read keys without Enter, until `close`."""
+        """Switch to the alternate screen, and read keys without Enter, until `close`."""
         entrypoint.end_by_signals()
         for number in _SIGNALS:
             signal.signal(number, lambda number, _: self._signals.append(number))
@@ -85,7 +85,7 @@ class WholeScreen(Closeable):
                 output.send(_LEAVE_SCREEN)
 
     def _read_events(self) -> Iterator[str]:
-        """Yield the events; take the terminal again after the process was stopped."""
+        """Yield the events.  At Ctrl-Z, restore the terminal and stop; take it after `fg`."""
         for event in screen_events(self._signals):
             if event == "SIGTSTP":
                 self.close()
@@ -100,7 +100,7 @@ class WholeScreen(Closeable):
         self.put_keys(*keys)
 
     def put_keys(self, *keys: str) -> None:
-        """Show keys in the last line; the last key is shown even in the narrowest window."""
+        """Show keys in the last line; without room, those before the last one are left out."""
         size = get_terminal_size()
         words = [*keys]
         while len(words) > 1 and text_layout.display_width("  ".join(words)) > size.columns:

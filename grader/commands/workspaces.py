@@ -1,13 +1,14 @@
-"""The folder of a drill, which drill a command is about, and the bank of its question.
+"""The folder of a drill (its workspace), and how a command finds its drill and the question's bank.
 
-The file `.drill` marks a folder.  It may come with somebody else's files, and so it is only a
-claim: it chooses among the banks in use, and another bank only if the records hold that very start.
-A marker of another user is ignored.
+The file `.drill`, the marker, makes a folder a workspace.  It names a question and a bank.  As it
+may come with somebody else's files, it is only a claim: a bank that is not in use is opened only if
+the records hold this very start.  A marker of another user is ignored.
 
-Without an ID, the drill is that of this folder or of one above it, or else the only one right below
-it; if there are several, the one that an open interview asks.  With an ID, it is the same if it is
-of that question, or else the one started last.  With the path of a folder, it is the drill of that
-folder or of one above it.
+Without an ID, a command is about the drill of the current folder or of the nearest one above it.
+If there is none, it is about the only drill right inside the current folder; of several, about the
+one that an open interview asks.  With an ID, it is about the drill of that question that is found
+in the same places, or else about the one that was started last.  With the path of a folder, it is
+about the drill of that folder or of the nearest one above it.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Workspace(NamedTuple):
     """A folder in which a drill was started, as its marker describes it."""
 
     question: str
-    bank: str  # a claim
+    bank: str  # path of its bank; only a claim
     folder: Path
     started_at: str  # UTC, ISO 8601
     file: str = SUBMISSION_FILE
@@ -66,7 +67,7 @@ class Workspace(NamedTuple):
 
 
 def read_workspace(folder: Path) -> Workspace | None:
-    """Return the workspace in a folder; None if it has no marker that drill start wrote."""
+    """Return the workspace in a folder; None if it has no valid marker of this user."""
     try:
         text, status = read_regular_file(folder / MARKER_FILE, MAX_MARKER_BYTES)
     except (OSError, UsageError):
@@ -99,7 +100,7 @@ def _parse_marker(folder: Path, content: dict[str, object]) -> Workspace | None:
 
 
 def enclosing_workspace(folder: Path) -> Workspace | None:
-    """Return the workspace that a folder is or lies in."""
+    """Return the nearest workspace among a folder and its parents; None if none is one."""
     return next(filter(None, map(read_workspace, (folder, *folder.parents))), None)
 
 
@@ -122,7 +123,7 @@ class ResolvedDrill(NamedTuple):
     is_started: bool  # whether the records hold the start of that workspace
     typed_name: str  # ID, or BANK/ID
     bank_option: str  # ` --bank PATH` if that was given
-    drill_argument: str  # follows `drill hint`: the ID, unless the folder implies it, and the bank
+    drill_argument: str  # after `drill hint`: " ID --bank PATH"; no ID if the folder implies it
 
     @property
     def form(self) -> Form:
@@ -150,11 +151,16 @@ def resolve_drill(
     before_load: Callable[[Path, str], None] = lambda *_: None,
     seed: int | None = None,
 ) -> ResolvedDrill:
-    """Return the drill of a command: by its ID as typed, by a folder, or by the current folder.
+    """Return the drill that a command is about; see the top of this file.
 
-    `before_load` is called with the bank and the ID before the question is loaded.  The question
-    has the numbers that `seed` draws, or else the numbers of the drill's folder.  DrillError if
-    the drill cannot be found, or if its question is missing or broken.
+    Args:
+        ctx: It has the current folder, the banks and the records.
+        question_id: ID or BANK/ID as typed, or None.
+        folder: Without an ID, a path to use instead of the current folder.
+        before_load: Called with the bank and the ID before the question is loaded.
+        seed: It draws the question's numbers (default: those of the drill's folder).
+
+    DrillError if the drill cannot be found, or if its question is missing or broken.
     """
     banks = ctx.banks()
     workspace: Workspace | None
@@ -197,8 +203,10 @@ def find_workspace(
 ) -> Workspace | None:
     """Return the workspace of a question: near the current folder, or else of its last start.
 
-    If the folder of the last start is not a drill any more, no older folder is used.  `accepts`
-    returns True if the workspace may be of a bank.
+    Near is around or right inside the current folder.  One that is only inside counts first if its
+    start is recorded, and otherwise only if no start of the question is.  If the folder of the last
+    start is not a drill any more, no older one is used.  `accepts` gets the path of a bank; it
+    returns False if a workspace of that bank is to be skipped.
     """
     here = ctx.current_folder()
     starts = ctx.starts
@@ -220,7 +228,8 @@ def find_workspace(
 def _question_of(ctx: Context, workspace: Workspace) -> tuple[Path, str]:
     """Return the bank of a workspace's question, and its ID.
 
-    That bank, or one of its name, is in use, or the records hold this very start.
+    The bank that the marker claims, or one of its name, is taken if it is in use.  Without `--bank`
+    it is also taken if the records hold this very start.  Otherwise look in all banks in use.
     """
     marked_bank = ctx.bank_of(workspace.bank, workspace.question)
     banks = ctx.banks()
@@ -233,7 +242,10 @@ def _question_of(ctx: Context, workspace: Workspace) -> tuple[Path, str]:
 
 
 def _nearest_workspace(ctx: Context, folder: Path | None = None) -> Workspace:
-    """Return the drill of a folder, or else the only drill in or below the current folder."""
+    """Return the drill of `folder`, or else the only one around or inside the current folder.
+
+    UsageError if there is none or more than one, or a submission that no `drill start` made.
+    """
     here = ctx.current_folder()
     if folder:
         workspace = enclosing_workspace(Path(os.path.realpath(here / folder)))
@@ -268,7 +280,7 @@ def _nearest_workspace(ctx: Context, folder: Path | None = None) -> Workspace:
 
 
 def _asked_in_interview(ctx: Context, workspaces: Sequence[Workspace]) -> list[Workspace]:
-    """Return the workspaces of the question that an open interview asks."""
+    """Return those of `workspaces` that are of the question an open interview asked last."""
     interview = ctx.read(interviews.latest_interview, None)
     if not (interview and interview.asked and interview.time_left_text(ctx.now())):
         return []
@@ -277,7 +289,7 @@ def _asked_in_interview(ctx: Context, workspaces: Sequence[Workspace]) -> list[W
 
 
 def _no_drill_error(ctx: Context) -> UsageError:
-    """Return the error if no drill is here; it names the drill that was started last."""
+    """Return the error if no drill is here; it names the last started one if that still exists."""
     if ctx.starts:
         last = ctx.starts[0]
         folder = Path(last.folder)

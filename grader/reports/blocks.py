@@ -1,9 +1,9 @@
 """Blocks of a page, which can be shown on a terminal, read aloud, or written as HTML or Markdown.
 
 A page is a list of blocks from top to bottom.  A page that has to fit a screen gives some blocks
-shorter forms (`ShrinkableBlocks`): the least important has the lowest rank and is shortened first,
-and `OmissionNote` names the parts left out.  Every renderer escapes texts, so that they cannot act
-on a terminal or be read as markup.
+shorter forms (`ShrinkableBlocks`).  Each form has a rank: forms of rank 0 are always used on such a
+page, and those of higher ranks one rank after the other until it fits.  `OmissionNote` names the
+parts left out.  Every renderer escapes texts: they cannot act on a terminal or become markup.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MAX_TEXT = 4000  # characters
 _BULLETS = {"-", "*"}
 _ITEM = re.compile(r"^\s*([-*]|\d+[.)])\s+(.*)$")
 _FENCE = re.compile(r"^\s*```(\w*)")
-_PARAGRAPH_END = re.compile(r"\s*(?:$|```|(?:[-*]|\d+[.)])\s)")  # or the end of an item
+_PARAGRAPH_END = re.compile(r"\s*(?:$|```|(?:[-*]|\d+[.)])\s)")  # a line after a paragraph or item
 _CODE = re.compile(r"`([^`\n]+)`")
 _MINUS = re.compile(r"(?<![\w.)\]])-(?=[\d.])")
 # Text that Markdown would read as markup: signs that can open emphasis, but not a * b, a_b, x[0]
@@ -86,7 +86,7 @@ class Item(NamedTuple):
     text: str
     mark: str = "-"  # or "7", of a numbered list
     indent: int = 0
-    inner: bool = False  # whether it belongs to a list in a list, for Markdown
+    inner: bool = False  # in Markdown, it belongs to a list inside an item
 
 
 class CodeBlock(NamedTuple):
@@ -98,31 +98,31 @@ class CodeBlock(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """Text in columns: drawn for a width, or one fact a line if it is read aloud."""
+    """Lines that `draw` lays out for a width; if they are read aloud, one fact a line instead."""
 
     draw: Callable[[int], Iterable[Line]]
     spoken: Sequence[str] = ()
 
 
 class Picture(NamedTuple):
-    """A picture that HTML shows instead of some blocks, drawn from their text and their HTML."""
+    """A picture that HTML shows instead of some blocks; `draw` makes it of their text and HTML."""
 
     draw: Callable[[str, str], str]
     blocks: Sequence[Block]
 
 
 class Table(NamedTuple):
-    """Rows of as many cells as the head has; a column that is empty in all rows is left out."""
+    """Rows of as many cells as the head has; on a terminal, columns that are empty are left out."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    right: Sequence[str] = ()  # the columns that are right-aligned
+    right: Sequence[str] = ()  # names of the columns that are right-aligned
     indent: int = 0
-    marked: frozenset[int] = frozenset()  # rows that stand out on a page with colors
+    marked: frozenset[int] = frozenset()  # rows that stand out in HTML, counted from 0
 
 
 class Commands(NamedTuple):
-    """Commands to type next; they are never broken, shortened, escaped or written to a file."""
+    """Commands to type next, which are never broken or shortened; HTML and Markdown omit them."""
 
     commands: Sequence[str]
     first: str = ""  # what to do before the first of them
@@ -134,13 +134,13 @@ class BlankLine:
 
 
 class OmissionNote(NamedTuple):
-    """The place where a page names the parts it leaves out, and the command that shows them."""
+    """Place of the sentence on parts left out: "drill grade --full shows inputs and contract"."""
 
     command: str
 
 
 class ShorterForm(NamedTuple):
-    """Blocks that replace longer ones from a rank on, and the names of the parts lost then."""
+    """Blocks that replace longer ones from a rank on, and the names of the parts that they lack."""
 
     rank: int
     blocks: Sequence[Block] = ()
@@ -148,7 +148,7 @@ class ShorterForm(NamedTuple):
 
 
 class ShrinkableBlocks(NamedTuple):
-    """Blocks with shorter forms for a page that has to fit, by rising rank."""
+    """Blocks for a page without a limit, and shorter forms by rising rank for one that must fit."""
 
     blocks: Sequence[Block]
     shorter_forms: Sequence[ShorterForm]
@@ -162,9 +162,9 @@ Blocks: TypeAlias = Iterator[Block]
 
 
 def from_markdown(text: str, *, indent: int = 0, gap: Block = BlankLine()) -> Blocks:
-    """Yield the paragraphs, list items and code of a text in a small part of Markdown.
+    """Yield the paragraphs, list items and code of a text: other Markdown is plain text here.
 
-    A `gap` comes between any two of them, except between two items.
+    A `gap` comes between any two of them, except between two items.  `indent` is in columns.
     """
     lines = text.expandtabs(4).strip("\n").split("\n")
     previous: Block | None = None
@@ -180,7 +180,7 @@ def from_markdown(text: str, *, indent: int = 0, gap: Block = BlankLine()) -> Bl
 
 
 def _take_block(lines: list[str], indent: int) -> Block:
-    """Remove the lines of the first block, and return the block."""
+    """Remove the lines of the first block from `lines`, and return the block."""
     line = lines.pop(0)
     if fence := _FENCE.match(line):
         code = _take_while(lines, lambda line: not _FENCE.match(line))
@@ -197,7 +197,7 @@ def _take_block(lines: list[str], indent: int) -> Block:
 
 
 def _take_while(lines: list[str], belongs: Callable[[str], bool]) -> list[str]:
-    """Remove the first lines that belong to a block, and return them."""
+    """Remove and return the first lines, up to one that does not belong to the block."""
     block_lines = list(itertools.takewhile(belongs, lines))
     del lines[: len(block_lines)]
     return block_lines
@@ -215,9 +215,10 @@ def _expand(
     *,
     pictures: bool = False,
 ) -> Blocks:
-    """Yield the blocks of a page as they are at a rank (-1: all of them).
+    """Yield the blocks of a page with shrinkable ones in their form of a rank (-1: the full form).
 
-    The names of the blocks that are left out are added to `lost`.
+    The names of the parts left out are added to `lost`.  A picture is kept if `pictures`, and is
+    otherwise replaced by its blocks.
     """
     for block in blocks:
         if isinstance(block, ShrinkableBlocks):
@@ -238,7 +239,10 @@ def _expand(
 
 
 def render_terminal(blocks: Sequence[Block], width: int, *, rows: int | None = None) -> list[Line]:
-    """Lay out blocks for a window of `width` columns, shortened until they fit `rows` lines."""
+    """Lay out blocks for a window of `width` columns, and shorten them to `rows` if it is given.
+
+    If even the shortest forms do not fit, the middle is cut.
+    """
     page_width = max(width, NARROWEST)
     if rows is None:
         return _layout(_expand(blocks), page_width)
@@ -261,7 +265,7 @@ def render_terminal(blocks: Sequence[Block], width: int, *, rows: int | None = N
 
 
 def _ending(blocks: Sequence[Block], width: int, rank: int) -> list[Line]:
-    """Return the command that shows the rest, and the lines after the last blank line."""
+    """Return the ending of a page that is cut: the command that shows all, and the last section."""
     ending: list[Line] = []
     for block in blocks:
         if isinstance(block, OmissionNote) and block.command:
@@ -369,7 +373,7 @@ def _table_lines(table: Table, width: int) -> Iterator[Line]:
 
 
 def _clean(text: str) -> str:
-    """Return the words of a text on one line, with nothing that acts on a terminal."""
+    """Return a text on one line, with single spaces and with nothing that acts on a terminal."""
     return escape_line(re.sub(r"[ \t\r\n]+", " ", text).strip(" "), _MAX_TEXT)
 
 
@@ -377,9 +381,9 @@ def _clean(text: str) -> str:
 
 
 def render_text(blocks: Iterable[Block], *, aloud: bool = False) -> str:
-    """Return blocks as lines of any length, without columns, bars and marks.
+    """Return blocks as plain lines of any length; a row of a table becomes a sentence.
 
-    To be read `aloud`, signs become words.
+    To be read `aloud`, signs become words: "minus 3", "plus or minus 0.1".
     """
     lines = []
     for block in _expand(blocks):
@@ -482,9 +486,9 @@ def _preformatted(block: CodeBlock | Figure) -> list[str]:
 
 
 def render_markdown(blocks: Iterable[Block], *, written: bool = False) -> str:
-    """Return blocks as Markdown in which only code is markup.
+    """Return blocks as Markdown; in their texts only code is markup, and other signs are escaped.
 
-    If texts are `written` as Markdown, their markup is kept.
+    If `written`, paragraphs and items are the Markdown of an author and are not escaped.
     """
     text = ""
     after_item = False
@@ -542,7 +546,7 @@ def _markdown_row(row: Sequence[str]) -> str:
 
 
 def _text_to_markdown(text: str) -> str:
-    """Escape a text; code in backticks, and formulas with stars, become code."""
+    """Escape a text; code in backticks stays code, and formulas such as 2**30 become code."""
     pieces = _CODE.split(_STARS.sub(r"`\g<0>`", _clean(text)))  # every second one is code
     pieces[::2] = map(_escape_markup, pieces[::2])
     pieces[1::2] = [f"`{code}`" for code in pieces[1::2]]

@@ -21,14 +21,14 @@ BOLD, REVERSE, RED, GREEN = "1", "7", "31", "32"  # SGR
 GAP_TEXT = "   "  # between commands on a line, and between a title and the facts after it
 LINE_LIMIT = 400  # characters of one line: five lines of a terminal, more than any honest one
 
-Spans = tuple[tuple[str, str], ...]  # texts with a style each
+Spans = tuple[tuple[str, str], ...]  # texts, each with a style: (("FAIL", BOLD), (" 2 of 3", ""))
 Line = str | Spans
 
 _ACTING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # control, format (bidi), surrogate, separators
 _MAX_MARKS = 2  # combining marks on one letter; no script in use stacks more
 _ACTS = re.compile(r"[^\x20-\x7e\n\t]")
 _NO_BREAK_SPACE = "\xa0"
-_FILLER = "\0"  # escaped in every text
+_FILLER = "\0"  # in no text, because it is always escaped
 _CODE = re.compile(r"`[^`\n]+`|\(\d+(?:, ?\d+)*,?\)")  # or a shape: stays on one line
 
 
@@ -47,7 +47,7 @@ def escape_line(text: str, limit: int = LINE_LIMIT) -> str:
 
 
 def last_lines_escaped(text: str, most: int) -> tuple[list[str], int]:
-    """Return the last `most` lines of a text, escaped, and the number of lines before them."""
+    """Return the last `most` lines of a text, escaped, and how many lines come before them."""
     lines = [line.removesuffix("\r") for line in text.strip("\r\n").split("\n")]
     dropped = max(0, len(lines) - most)
     return [escape_line(line.rstrip()) for line in lines[dropped:]], dropped
@@ -71,7 +71,7 @@ def _escape_acting(text: str) -> str:
 
 
 def bold(text: str, rest: str = "") -> Spans:
-    """Return a line that begins in bold."""
+    """Return a line with a bold `text` and then a plain `rest`."""
     return ((text, BOLD), (rest, ""))
 
 
@@ -93,7 +93,7 @@ def next_step_lines(commands: Iterable[str], width: int, first: str = "") -> Ite
 
 
 def without_styles(line: Line) -> str:
-    """Return the text of a line."""
+    """Return the text of a line without its styles."""
     if isinstance(line, str):
         return line
     return "".join(text for text, _ in line)
@@ -130,7 +130,7 @@ def truncate(text: str, width: int) -> str:
 
 
 def pad(text: str, width: int, *, right: bool = False) -> str:
-    """Fill a text with spaces to a width."""
+    """Fill a text with spaces to a width; if `right`, before the text."""
     fill = " " * (width - display_width(text))
     return fill + text if right else text + fill
 
