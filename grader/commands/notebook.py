@@ -86,7 +86,8 @@ class OpenQuestion(NotebookPage, Closeable):
     """A question in a notebook, which grades any number of answers.
 
     It shows part 1, and the next part when a grade passes the parts before it.  Worker processes
-    start with the first grade.  They end at `close`, after a `with` block, or with this object.
+    start with the first grade.  They end at `close`, after a `with` block, or when this object is
+    deleted.
     """
 
     def __init__(self, question: Question) -> None:
@@ -238,10 +239,9 @@ def source_text(objects: Iterable[Any]) -> str:
 
 
 class _Sources:
-    """Code of a program: functions and classes, each after those it uses, imports and constants.
+    """Collects a program from functions and classes, with the global names that they use.
 
-    A function may use global names of its module, which for a notebook is `__main__`: imports,
-    numbers, texts, other functions.  These are added with it.
+    In a notebook these are names that other cells define: modules, numbers, texts, functions.
     """
 
     def __init__(self) -> None:

@@ -57,8 +57,9 @@ def total_minutes(question_progress: QuestionProgress, header: Header) -> float:
 def rate_sitting(sitting: QuestionProgress, header: Header) -> int:
     """Rate a finished sitting for FSRS, by comparing it with the planned minutes in `header`.
 
-    AGAIN: no pass, or a pass with all difficulties: many failed tries, a hint, much time.  HARD: a
-    pass with some of them.  EASY: a pass in the planned time without a failed try.  GOOD: others.
+    Difficulties are more failed tries than parts, a hint, and over 1.5 times the planned minutes.
+    AGAIN: no pass, or one with all difficulties.  HARD: a pass with some of them.  EASY: a pass in
+    the planned time without a failed try.  GOOD: any other pass.
     """
     if not sitting.passed_in_sitting:
         return AGAIN

@@ -51,7 +51,8 @@ def show_solution(
 ) -> SolutionResult:
     """Return the solution and record that it was shown.
 
-    UsageError if the person neither passed nor gives up (`give_up`, now or before).
+    UsageError if the person has not passed and does not give up.  A question that was begun again
+    must be passed again.
     """
     from grader import bank
     from grader.bank import starter_repair

@@ -35,7 +35,8 @@ def watch_drill(
 ) -> bool:
     """Grade a drill at every save, on a screen if there is one, until the person leaves.
 
-    With the `controls` of an interview, return True if it goes on with the next question.
+    With the `controls` of an interview, return True if the person wants the next question and time
+    is left.
     """
     from grader.commands.watch_screen import WatchScreen
 

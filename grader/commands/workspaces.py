@@ -127,7 +127,7 @@ class ResolvedDrill(NamedTuple):
 
     @property
     def form(self) -> Form:
-        """The form of the question."""
+        """Form of the question, such as `fix` or `predict`: it decides which file is graded."""
         from grader import forms  # reads specs, which other commands do not need
 
         return forms.form_of(self.question.spec)
