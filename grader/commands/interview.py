@@ -150,7 +150,7 @@ def _fill_time(startable: Sequence[QuestionStatus], minutes: int) -> list[Header
     no question fits.
     """
     min_minutes = _MIN_FILL * minutes
-    best_sets: dict[int, tuple[Header, ...]] = {0: ()}  # for each sum of minutes
+    best_sets: dict[int, tuple[Header, ...]] = {0: ()}  # the best set of each sum of minutes
     for state in _STATES:
         if max(best_sets) >= min_minutes:
             break
@@ -279,7 +279,7 @@ def record_mark(ctx: Context, text: str, question_id: str | None = None, part: i
     """Record a mark and a note, such as "3 slow, but right"; return what it is on.
 
     It is on a question of the latest interview (default: the last one asked), or on one of its
-    parts, if `part` is not 0: "part 2 of adamw".
+    parts, if `part` is not 0: "part 2 of ID".
     """
     interview = _latest(ctx)
     asked_ids = [entry.question for entry in interview.asked]

@@ -62,7 +62,7 @@ class QuestionStatus(NamedTuple):
 
     @property
     def practice_state(self) -> PracticeState:
-        """Unfinished, due for review, new, to be reviewed later, or a spec that cannot be read."""
+        """State for `drill next`: `later` if a review is not due yet, `unreadable` without spec."""
         if not self.header.minutes:  # every spec that can be read has some
             return "unreadable"
         if self.question_progress.is_finished:
@@ -78,7 +78,7 @@ class QuestionFilter(NamedTuple):
     role: str | None = None
     form: str | None = None
     text: str = ""  # in the ID, the title or the track
-    under: int | None = None  # minutes
+    under: int | None = None  # at most so many minutes
 
     def accepts(self, header: Header) -> bool:
         """Return True if a question meets all conditions."""
@@ -157,7 +157,7 @@ class _Ranking:
         self.undone = set()
         for row in rows:
             is_done = row.question_progress.passed
-            if row.header.form == "predict":  # done with its first grade
+            if row.header.form == "predict":  # its first grade finishes it, right or wrong
                 is_done |= bool(row.question_progress.rated_moments)
             if not is_done:
                 self.undone.add((row.header.bank, row.header.id))
@@ -166,7 +166,7 @@ class _Ranking:
         self.prepared_id = ""
         last = self.last
         if last and last.header.form == "predict" and last.question_progress.is_finished:
-            with suppress(DrillError):  # it cannot be read any more
+            with suppress(DrillError):  # its spec cannot be read any more
                 question = bank.load_question([last.header.bank], last.header.id)
                 self.prepared_id = question.spec.then or ""
 

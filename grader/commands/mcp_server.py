@@ -45,7 +45,7 @@ _COMMAND = (sys.executable, "-P", "-m", "grader.commands.mcp_tools")
 
 
 def serve(bank: Path | None) -> None:
-    """Serve until standard input ends."""
+    """Serve until standard input ends; PipeClosedError if the client does not read any more."""
     try:
         asyncio.run(_run(McpServer(bank)))
     except BaseExceptionGroup as faults:
@@ -185,7 +185,7 @@ class McpServer(MCPServer[Any]):
 def _parse_error(line: str) -> SessionMessage:
     """Return the answer to an invalid message; raise an error if the message has no usable id."""
     number = json.loads(line)["id"]
-    str(number).encode()  # raises an error for half a character, which cannot be sent back
+    str(number).encode()  # raises an error for a surrogate, which cannot be sent back
     error = ErrorData(code=PARSE_ERROR, message="expected a message in JSON and Unicode")
     return SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=error))
 

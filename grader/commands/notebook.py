@@ -91,7 +91,7 @@ class OpenQuestion(NotebookPage, Closeable):
     """
 
     def __init__(self, question: Question) -> None:
-        """Open a question of a bank."""
+        """Open a question of a bank at part 1; start no process yet."""
         self.question = question
         self._asked_part = 1
         self._hints_shown = 0
@@ -117,7 +117,10 @@ class OpenQuestion(NotebookPage, Closeable):
         return NotebookPage(part_page(self.question, number, ()))
 
     def hint(self, number: int | None = None) -> NotebookPage:
-        """Return the next hint of the current part, or its hint `number`, counted from 1."""
+        """Return the next hint of the current part, or its hint `number`, from 1.
+
+        If there is no such hint, the page says so.
+        """
         hints = self.question.spec.parts[self._asked_part - 1].hints
         if number is None:
             number = self._hints_shown + 1

@@ -25,7 +25,7 @@ MAX_SEED = 2**63 - 1  # the largest seed: SQLite stores no larger integer
 
 
 def command_context(ctx: typer.Context) -> Context:
-    """Return the context of a command: folders, clock, person and banks, or only its `--bank`."""
+    """Return the context of a command: its folder, records, clock, person and `--bank`."""
     from grader.commands.context import Context
 
     try:
@@ -59,7 +59,7 @@ def data_folder() -> Path:
 
 
 def check_candidate(option: str, name: str) -> None:
-    """Raise UsageError if a candidate's name cannot name a folder, as `../x`; see the hint below.
+    """Raise UsageError if a candidate's name is too long or unsafe as a folder's name, as `../x`.
 
     `option` is where the name came from, for the message.
     """

@@ -98,7 +98,7 @@ def is_dialog() -> bool:
 
 
 def can_redraw() -> bool:
-    """Return True if a person looks at a terminal whose screen can be redrawn."""
+    """Return True if a person is at a terminal that can be redrawn, and `--plain` is not given."""
     return is_dialog() and not style.plain and os.environ.get("TERM", "dumb") != "dumb"
 
 
@@ -359,7 +359,8 @@ def info(text: str) -> None:
 def show_status() -> Iterator[Callable[..., None]]:
     """Yield the function that shows a step of a long command: "grading, 7 of 19 checks".
 
-    It draws the status line, which is erased at the end; without a terminal it does nothing.
+    It draws the status line, which is erased at the end; without a terminal it does nothing.  In
+    `drill mcp` it passes the step to the assistant.
     """
     if style.show_step:
         yield style.show_step

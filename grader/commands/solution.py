@@ -38,9 +38,9 @@ class SolutionResult(NamedTuple):
 
     resolved_drill: ResolvedDrill
     passed: bool
-    full: str  # the reference
+    full: str  # a whole right file: the reference, or the right answers
     changes: tuple[RepairChange, ...]  # of the starter, for the parts asked until now
-    left: int  # changes for later parts
+    left: int  # number of changes for later parts
     gave_up: bool  # it was passed and begun again, and this ends the new sitting without a pass
     leads_to: tuple[Header, ...]  # questions of the bank that this one prepares
     own_diff: tuple[DiffLine, ...] | None  # from the person's file to a right one; None: no file

@@ -63,7 +63,7 @@ def start_drill(
     file = forms.form_of(question.spec).file
     folder = ctx.current_folder() / (parent or Path()).expanduser() / question.id
     around = enclosing_workspace(ctx.current_folder())
-    if parent is None and around:  # in this drill's folder, or in one next to it
+    if parent is None and around:  # use the folder of this drill, or create one next to it
         folder = around.folder
         if around.question != question.id:
             folder = folder.with_name(question.id)
@@ -141,10 +141,9 @@ def is_workspace_of(ctx: Context, workspace: Workspace, question: Question | Hea
 
 
 def _draw_numbers(ctx: Context, question: Question, *excluded: int) -> int:
-    """Return a random seed below the number of sets of numbers that a question can have.
+    """Choose one of a question's sets of numbers at random; return its number, from 0, as a seed.
 
-    It draws a set that is not in `excluded` and not in the last grade, if there is one; otherwise
-    set 0.
+    Sets in `excluded` and the set of the last grade are avoided, unless no other is left: then 0.
     """
     sets = len(question.spec.given) or 1
     attempts = ctx.attempts(question, most=1, kind="grade") if sets > 1 else ()
@@ -308,11 +307,11 @@ def _show_started(context: Context, result: StartResult, *, again: bool) -> None
     ]
     if result.copy_of_old:
         lines.append(f"Kept  {context.short_path(result.copy_of_old)}")
-    prefix = context.cd_prefix(workspace.folder)  # the folder knows its bank
+    prefix = context.cd_prefix(workspace.folder)  # no --bank: the marker names it
     steps: tuple[str, ...] = (f"{prefix}drill grade",)
     if question.spec.experiments:
         steps = (f"{prefix}drill run", "drill grade")
-    part = 1 if is_new else context.parts_asked(question)  # a starter is of the first part
+    part = 1 if is_new else context.parts_asked(question)  # with a starter, part 1 is asked
     ending = (CodeBlock(tuple(lines), 0), Commands(steps))
     output.show_page(question_page(question, part, ending), rows=max(output.rows(), MIN_ROWS))
 

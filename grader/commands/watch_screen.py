@@ -97,14 +97,15 @@ class WatchScreen(WholeScreen):
         notes: list[str],
         interview: InterviewControls | None = None,
     ) -> None:
-        """Show nothing yet; `notes` are warnings."""
+        """Show nothing yet; `notes` are warnings to show, and more may be appended later."""
         super().__init__()
         self._watched = watched
         self._notes = notes
         self._interview = interview
-        self._first_word = ""  # of the page
-        self._clock = ""  # the minutes in the first line of the page
-        # Output of a key, or the question of an interview, as far as it is unread.
+        self._first_word = ""  # of the page: its verdict
+        self._clock = ""  # the time that the page shows: "12 of 15 min"
+        # Text to show instead of the page, from its first unread line: the output of a key, or the
+        # question of an interview.
         self._view = interview.asked if interview else ""
         self._actions = self._key_actions(ctx)
         watched.on_begin = lambda: self._replace_first_word("...")
@@ -298,7 +299,7 @@ class WatchScreen(WholeScreen):
         return keys
 
     def _time_text(self) -> str:
-        """Return the time left of an interview, or else the minutes of the sitting."""
+        """Return the time left of an interview, or else of the sitting: "12 of 15 min"."""
         return self._interview.time_left() if self._interview else self._watched.time_text
 
     def _replace_first_word(self, word: str) -> None:

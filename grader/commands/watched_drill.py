@@ -139,7 +139,7 @@ class WatchedDrill(Closeable):
         return show_verdict
 
     def _take_result(self, graded: GradeResult) -> None:
-        """Keep the result of a grade, and say what has changed since the last one."""
+        """Keep the result of a grade, and put into `news` what has changed since the last one."""
         from grader.reports import grade_sentences
 
         question = self.resolved_drill.question

@@ -64,7 +64,7 @@ class WholeScreen(Closeable):
 
     def __init__(self) -> None:
         self._terminal_mode = termios.tcgetattr(sys.stdin)
-        self._signals: list[int] = []  # that are not handled yet
+        self._signals: list[int] = []  # numbers of signals that are not handled yet
         self.events = self._read_events()  # one iterator: several would change the order of keys
 
     def take(self) -> None:

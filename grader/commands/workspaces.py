@@ -55,7 +55,10 @@ class Workspace(NamedTuple):
         return self.folder / self.file
 
     def was_started(self, starts: Sequence[Start]) -> bool:
-        """Return True if the records hold the start of this question in this folder."""
+        """Return True if one of the recorded `starts` is of this question, bank and folder.
+
+        A bank of the same name will do.
+        """
         folder = to_storable(os.path.realpath(self.folder))
         bank = to_storable(self.bank)
         return any(
@@ -82,7 +85,7 @@ def read_workspace(folder: Path) -> Workspace | None:
 
 
 def _parse_marker(folder: Path, content: dict[str, object]) -> Workspace | None:
-    """Return the workspace that a marker describes; None, or an exception, if it is damaged."""
+    """Return the workspace that a marker describes; None or an exception if it is not valid."""
     question = content["question"]
     bank = content["bank"]
     started_at = content["started_at"]

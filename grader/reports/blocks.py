@@ -57,16 +57,16 @@ _STARS = re.compile(
     r"(?:(?:\b\w+|\([^()`]*\))\*\*-?\w+|(?<!\S)\*(?:=(?!\S)|(?=[,.;]))|(?:\b\w+\.|\b)__\w+__)"
     r"(?=[^`]*(?:`[^`]*`[^`]*)*$)"
 )
-ESCAPED_BAR = r"\|"  # in a cell
+ESCAPED_BAR = r"\|"  # in a cell of a Markdown table
 _LINKS = re.compile(r"(?i)(?<=www)\.|:(?=//)|@(?=\w)")
 
 
 class Heading(NamedTuple):
-    """A title below a blank line, with facts at its right, or below it if there is no room."""
+    """A title below a blank line, and facts such as "25 min": at its right, if there is room."""
 
     title: str
     facts: str = ""
-    name: str = ""  # in bold before the title, which is then not bold
+    name: str = ""  # shown in bold before the title, which is then not bold
     level: int = 2  # of HTML and Markdown
 
 
@@ -476,7 +476,7 @@ def _text_to_html(text: str) -> str:
 
 
 def _preformatted(block: CodeBlock | Figure) -> list[str]:
-    """Return lines in which every space counts, without their common indent."""
+    """Return the lines of code or a figure, without their common indent and without styles."""
     lines = block.lines if isinstance(block, CodeBlock) else block.draw(WIDEST)
     escaped = [escape_line(without_styles(line).rstrip()) for line in lines]
     return textwrap.dedent("\n".join(escaped)).split("\n")

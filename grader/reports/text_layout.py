@@ -17,7 +17,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 NARROWEST, WIDEST = 30, 80  # columns that a page is laid out for, however wide the window is
-BOLD, REVERSE, RED, GREEN = "1", "7", "31", "32"  # SGR
+BOLD, REVERSE, RED, GREEN = "1", "7", "31", "32"  # numbers in an escape sequence: \x1b[1m
 GAP_TEXT = "   "  # between commands on a line, and between a title and the facts after it
 LINE_LIMIT = 400  # characters of one line: five lines of a terminal, more than any honest one
 
@@ -29,7 +29,7 @@ _MAX_MARKS = 2  # combining marks on one letter; no script in use stacks more
 _ACTS = re.compile(r"[^\x20-\x7e\n\t]")
 _NO_BREAK_SPACE = "\xa0"
 _FILLER = "\0"  # in no text, because it is always escaped
-_CODE = re.compile(r"`[^`\n]+`|\(\d+(?:, ?\d+)*,?\)")  # or a shape: stays on one line
+_CODE = re.compile(r"`[^`\n]+`|\(\d+(?:, ?\d+)*,?\)")  # code or a shape (2, 3): stays on one line
 
 
 def escape_line(text: str, limit: int = LINE_LIMIT) -> str:
