@@ -220,8 +220,8 @@ def current_drill(ctx: Context, interview: Interview) -> ResolvedDrill | None:
 def next_step(ctx: Context, interview: Interview) -> NextStep | None:
     """Return the next part of a blind interview, or else the next question.
 
-    After the last planned question, choose another one that fits the minutes left; None if there
-    is none.
+    In other interviews a pass asks the next part.  After the last planned question, choose another
+    one that fits the minutes left; None if there is none.
     """
     if interview.blind and interview.asked:
         part = interview.asked[-1].part + 1

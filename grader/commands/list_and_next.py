@@ -62,7 +62,7 @@ class QuestionStatus(NamedTuple):
 
     @property
     def practice_state(self) -> PracticeState:
-        """State for `drill next`: `later` if a review is not due yet, `unreadable` without spec."""
+        """State for `drill next`: `unreadable` if the spec is broken, `later` before the due day."""
         if not self.header.minutes:  # every spec that can be read has some
             return "unreadable"
         if self.question_progress.is_finished:
@@ -113,11 +113,8 @@ def list_questions(
 ) -> list[QuestionStatus]:
     """Return the questions that a filter accepts, with progress and the days they come back.
 
-    Args:
-        ctx: It has the banks and the records.
-        question_filter: UsageError if its form, track, level or role does not exist.
-        new: Only questions that are not begun.
-        due: Only questions that are due for review.
+    `new`: only those that are not begun.  `due`: only those that are due for review.  UsageError if
+    the form, track, level or role of the filter does not exist.
     """
     if question_filter.form is not None:
         from grader import forms  # an unfiltered list does not need it

@@ -149,12 +149,8 @@ def show_page(
 ) -> None:
     """Write a page and the commands to type next; with `--plain`, one fact per line.
 
-    Args:
-        blocks: The page.
-        commands: Commands to type next.
-        rows: The page is shortened to these rows (default: no limit).
-        paged: Use a pager if the page is longer than the terminal.
-        markdown: Write Markdown, except to a terminal.
+    The page is shortened to `rows` if it is given.  `paged`: use a pager if the terminal has too
+    few rows.  `markdown`: write Markdown, except to a terminal or with `--plain`.
     """
     from grader.reports.blocks import (
         BlankLine,
@@ -184,7 +180,7 @@ def write_lines(content: Iterable[text_layout.Line], *, paged: bool = False) -> 
 
 
 def _needs_pager(lines: Iterable[text_layout.Line]) -> bool:
-    """Return True if lines go to a terminal with too few rows, and `--no-pager` is not given."""
+    """Return True if lines go to a terminal with too few rows, and no option forbids a pager."""
     if not style.paging or style.plain or not _is_terminal(sys.stdout):
         return False
     return text_layout.count_rows(lines, get_terminal_size().columns) > rows()

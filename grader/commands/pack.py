@@ -52,12 +52,9 @@ def write_pack(
 ) -> Pack:
     """Write a folder for each question into `out`, a new or empty folder or a new .zip file.
 
-    Args:
-        ctx: It has the banks.
-        question_ids: ID or BANK/ID of each question; UsageError if two have the same ID.
-        out: Path from the current folder; UsageError if something is there.
-        part: The last part to write (default: all parts).
-        seed: It draws the numbers in the questions.
+    `part` is the last part to write (default: all parts).  `seed` draws the numbers in the texts.
+    UsageError, and nothing is written, if something is in `out`, two questions have the same ID, or
+    a question has no such part.
     """
     questions = [ctx.load(name, seed) for name in dict.fromkeys(question_ids)]
     names = [question.id for question in questions]

@@ -49,12 +49,8 @@ def watch_page(
 ) -> list[Block]:
     """Return the page of the last grade, or why there is no grade, with `notes` as last sentences.
 
-    Args:
-        watched: The drill.
-        notes: Sentences such as warnings.
-        keys: Leave out the commands to type next, because the screen has keys.
-        full: Shorten nothing.
-        clock: Time to show (default: that of the grade, or of the sitting).
+    `keys`: leave out the commands to type next, because the screen has keys.  `full`: shorten
+    nothing.  `clock` is the time to show (default: that of the grade or of the sitting).
     """
     graded = watched.last_grade
     fault = watched.fault

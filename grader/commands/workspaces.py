@@ -156,13 +156,9 @@ def resolve_drill(
 ) -> ResolvedDrill:
     """Return the drill that a command is about; see the top of this file.
 
-    Args:
-        ctx: It has the current folder, the banks and the records.
-        question_id: ID or BANK/ID as typed, or None.
-        folder: Without an ID, a path to use instead of the current folder.
-        before_load: Called with the bank and the ID before the question is loaded.
-        seed: It draws the question's numbers (default: those of the drill's folder).
-
+    `question_id` is ID or BANK/ID as typed; if it is None, `folder` can name a folder to use in
+    place of the current one.  `before_load` is called with the bank and the ID before the question
+    is loaded.  `seed` draws the question's numbers (default: those of the drill's folder).
     DrillError if the drill cannot be found, or if its question is missing or broken.
     """
     banks = ctx.banks()

@@ -134,7 +134,7 @@ class BlankLine:
 
 
 class OmissionNote(NamedTuple):
-    """Place of the sentence on parts left out: "drill grade --full shows inputs and contract"."""
+    """Place of the sentence on lost parts: "drill grade --full shows the whole example."."""
 
     command: str
 
@@ -142,9 +142,9 @@ class OmissionNote(NamedTuple):
 class ShorterForm(NamedTuple):
     """Blocks that replace longer ones from a rank on, and the names of the parts that they lack."""
 
-    rank: int
+    rank: int  # 0: on every page that must fit
     blocks: Sequence[Block] = ()
-    lost: Sequence[str] = ()
+    lost: Sequence[str] = ()  # for the `OmissionNote`, such as "the whole example"
 
 
 class ShrinkableBlocks(NamedTuple):
