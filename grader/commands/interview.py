@@ -1,7 +1,7 @@
 """`drill interview`: questions against the clock, alone or with an interviewer.
 
-An interview consists of events only (ADR 33).  Even if the program is killed, the next command
-continues the interview.
+All that is stored of an interview is its events in the records (ADR 33): if the program is killed,
+the next command continues the interview.
 """
 
 from __future__ import annotations
@@ -548,7 +548,7 @@ def _step_text(step: NextStep | None) -> str:
 def _question_blocks(
     context: Context, interview: Interview, drill: ResolvedDrill
 ) -> tuple[Block, ...]:
-    """Return the page of the current question; it ends with the time left and the rules."""
+    """Return the page of the current question; it ends with the time left and what is recorded."""
     from grader.reports.blocks import Paragraph
     from grader.reports.question import question_page
 

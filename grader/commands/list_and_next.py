@@ -62,7 +62,7 @@ class QuestionStatus(NamedTuple):
 
     @property
     def practice_state(self) -> PracticeState:
-        """State for `drill next`: `unreadable` if the spec is broken, `later` before the due day."""
+        """One of: due or later (a review), new, unfinished, or unreadable (its spec is broken)."""
         if not self.header.minutes:  # every spec that can be read has some
             return "unreadable"
         if self.question_progress.is_finished:
