@@ -249,10 +249,7 @@ def _role(node: ast.AST, name: str, key: object, item: ast.expr) -> str:
 
 
 def replacements(node: ast.expr, role: str, modules: set[str]) -> Iterator[Replacement]:
-    """Yield every replacement of an expression.
-
-    Its `role` is explained at `ExpressionSlot`; `modules` are names of modules, such as `np`.
-    """
+    """Yield every replacement of an expression; `role` is as in `ExpressionSlot`."""
     is_stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
     if is_stored and not isinstance(node, ast.Subscript):
         return

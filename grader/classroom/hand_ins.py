@@ -182,7 +182,8 @@ class HandIns(Closeable):
     def _answers(self, likely: list[ClaimedFile]) -> Iterator[tuple[HandIn, SubmittedProgram]]:
         """Give the answers among the likely files of one student and question.
 
-        A file that another one imports is no answer. Only the last `MAX_STUDENT_FILES` are read.
+        A file that another one imports is not an answer. At most `MAX_STUDENT_FILES`, the last, are
+        read.
         """
         usable = [entry for entry in likely if entry.file.is_unread or not entry.file.fault]
         answers: list[tuple[HandIn, SubmittedProgram]] = []

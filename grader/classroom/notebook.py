@@ -22,7 +22,7 @@ def notebook_code(content: bytes, *, skip: bool = False) -> bytes:
     """Return the code cells of a notebook, each below a line with its number.
 
     Lines of IPython become comments, and the other lines keep their numbers. With `skip`, a cell
-    that raises does not stop the next ones. UsageError if it is no notebook of format 4, has no
+    that raises does not stop the next ones. UsageError if it is not a notebook of format 4, has no
     code, or is too large.
     """
     if content.count(b"[") + content.count(b"{") > MAX_NOTEBOOK_VALUES:

@@ -239,7 +239,7 @@ class ClassResults(Closeable):
     # Reading.
 
     def unassigned_files(self) -> list[tuple[str, str]]:
-        """Return the path of each file that is no student's answer, with the reason."""
+        """Return the path of each file that is not an answer of a student, with the reason."""
         return list(self._rows("SELECT path, why FROM aside ORDER BY rowid"))
 
     def count_other_students(self) -> int:

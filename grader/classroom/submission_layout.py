@@ -189,7 +189,7 @@ class AnswerNames:
         return (TEXT,) if question in self.texts else PROGRAMS
 
     def split_question_name(self, name: str) -> tuple[str, str]:
-        """Split a name after the question that it begins with; ("", "") if there is none.
+        """Split a name after the question that it begins with; ("", "") if none.
 
         `Softmax_Ann` gives ("softmax", "-ann"): the rest is in lower case, with `-` for `_`.
         """
@@ -439,7 +439,7 @@ def detect_layout(paths: Sequence[str], names: AnswerNames, name: str) -> Layout
 
 
 def _common_folder(paths: Iterable[str]) -> str:
-    """Return the outermost folder that holds all files, as "hw1/"; "" if there is none."""
+    """Return the outermost folder that holds all files, as "hw1/"; "" if none."""
     folders = {path.rpartition("/")[0] and path.partition("/")[0] for path in paths}
     folder = folders.pop() if len(folders) == 1 else ""
     return f"{folder}/" if folder and file_suffix(folder) != ARCHIVE else ""

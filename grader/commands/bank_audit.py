@@ -68,12 +68,9 @@ def run_audit(
 ) -> Iterator[AuditOutcome]:
     """Audit questions and yield an outcome for each; write proofs and `killed_by` as `plan` says.
 
-    Without `question_ids`, all questions of the banks are audited, but not those with a current
-    proof (unless `plan.ignores_proofs`), nor those that need torch if it is missing.  Outcomes
-    without an audit come first.  None follows a question whose mutants were interrupted.
-
-    Without `--bank` and DRILL_BANK, a current folder that is a bank is used: alone if no question
-    is named, otherwise for a question that no other bank has.
+    Without `question_ids`, all questions are audited except those with a current proof (unless
+    `plan.ignores_proofs`) and, without torch, those that need it.  Outcomes without an audit come
+    first.  The bank of the current folder is used if no other is named, or has the question.
     """
     from grader.audit.audit import audit_questions
 
@@ -206,7 +203,7 @@ def banks_for(ctx: Context, name: str) -> list[Path]:
 
     Raises:
         UsageError: only the current folder has the question, and it is not used: DRILL_BANK names
-            other banks, or the folder is no bank and has just a file ID.yaml.
+            other banks, or the folder is not a bank and has just a file ID.yaml.
     """
     banks = ctx.banks()
     if ctx.bank or "/" in name:

@@ -85,8 +85,7 @@ def create_idea(
 ) -> NewIdea:
     """Add an idea to a question, from a group of files with equal wrong results, and audit it.
 
-    The shortest usable program of the group becomes the idea.  The audit may find problems; the
-    idea stays written then.
+    The shortest usable program of the group becomes the idea, even if the audit finds problems.
 
     Args:
         ctx: The surroundings of the command.

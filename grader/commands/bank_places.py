@@ -67,7 +67,7 @@ def list_banks(ctx: Context) -> list[BankInUse]:
 
 
 def _bank_names(places: list[bank.BankPlace]) -> dict[Path, str]:
-    """Return the name of each place by its path, such as "mine"; leave out any that is no bank."""
+    """Return the name of each bank among the places, such as "mine", by its path."""
     banks = [bank.resolve_path(place.path) for place in places if not why_not_a_bank(place.path)]
     return {path: name for name, path in bank.bank_names([*dict.fromkeys(banks)]).items()}
 

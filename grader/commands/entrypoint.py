@@ -115,7 +115,7 @@ def _status_after_exit(ended: SystemExit, arguments: Sequence[str]) -> object:
     """Return the exit status of a command that ended with SystemExit.
 
     typer raises it with status 1 for any broken pipe.  If typer itself wrote to the pipe, the
-    reader of the output is gone, which is no fault.  Otherwise the pipe led to a process of the
+    reader of the output is gone, which is not a fault.  Otherwise the pipe led to a process of the
     grader: that is reported as an error, because status 1 would look like a verdict.  Without a
     broken pipe, the status is that of SystemExit.
     """

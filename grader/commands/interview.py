@@ -221,7 +221,7 @@ def next_step(ctx: Context, interview: Interview) -> NextStep | None:
     """Return the next part of a blind interview, or else the next question.
 
     In other interviews a pass asks the next part.  After the last planned question, choose another
-    one that fits the minutes left; None if there is none.
+    one that fits the minutes left; None if none.
     """
     if interview.blind and interview.asked:
         part = interview.asked[-1].part + 1

@@ -150,7 +150,7 @@ def grade(
         settings = GradeSettings(doing, lambda _answers: yes, explain=False)
         graded = grade_file(context, question, file=path, settings=settings)
     passed = graded.report.parts_passed
-    # A grade that is no try asks no further part, but the page must not show its failures either.
+    # A grade that is not a try asks no further part, but its failures must stay hidden, too.
     if asked_parts <= passed < parts:
         graded = graded._replace(next_part=passed + 1)
     page_context = grade_context(graded, context.now())

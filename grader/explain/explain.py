@@ -77,8 +77,7 @@ MAX_EXTRA_FROM_OTHERS = 40
 def explain_report(evaluation: Evaluation, report: Report) -> Report:
     """Return a failing report with the ideas and up to five explanations found in time.
 
-    All checks must have run; no verdict changes.  The report also gets its `outputs`, a digest that
-    is equal for submissions with equal wrong results.
+    All checks must have run.  The report also gets `outputs`, a digest of its wrong results.
 
     Raises:
         BankProgramError: a variant cannot be loaded.

@@ -132,7 +132,7 @@ def _function_body(
     asserts that each word of `must_use` makes a difference to the result.
 
     Raises:
-        UnreadableAnswer: it is no formula, lacks a word of `must_use`, or has a forbidden one.
+        UnreadableAnswer: it is not a formula, lacks a word of `must_use`, or has a forbidden one.
     """
     expression, words = to_python(formula.value, symbols, answer.over)
     for word in answer.must_use:

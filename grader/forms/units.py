@@ -15,7 +15,7 @@ class Unit(NamedTuple):
     """A unit, as the factor and base unit of GiB: 2**30 B."""
 
     factor: float
-    base: str  # "" for a noun such as layers, which is no unit
+    base: str  # "" for a noun such as layers, not a unit
 
 
 class UnitFamily(NamedTuple):

@@ -146,7 +146,7 @@ def _apply_event(
 
 
 def latest_interview(db: sqlite3.Connection) -> Interview | None:
-    """Return the interview that started last; None if there is none."""
+    """Return the interview that started last; None if none."""
     interviews = all_interviews(db)
     return interviews[-1] if interviews else None
 

@@ -146,7 +146,7 @@ def progress_events(db: sqlite3.Connection, question: str | None = None) -> Prog
 
 
 def is_try(parts: str | None) -> bool:
-    """Return False if `parts` marks a grade that is no try: `NO_TRY_MARK` or `UNCHANGED_MARK`."""
+    """Return True unless `parts` marks a grade that does not count as a try."""
     return parts not in {NO_TRY_MARK, UNCHANGED_MARK}
 
 

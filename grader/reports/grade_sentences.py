@@ -170,7 +170,7 @@ def describe_symptom(check: CheckResult) -> str:
 
 
 def smallest_case(check: CheckResult) -> str:
-    """Return the name of the failing case that the page shows; "" if there is none."""
+    """Return the name of the failing case that the page shows; "" if none."""
     if check.mismatch:
         return check.mismatch.case
     return check.failing[0] if check.failing else ""

@@ -229,7 +229,7 @@ class SubmissionProxy:
         return answer._replace(changed=tuple(changed))
 
     def _memory_number(self, result: Any) -> int:  # noqa: ANN401 any value
-        """Return a number that results in the same memory share; -1 if it is no array, or empty.
+        """Return a number that results in the same memory share; -1 unless it has entries.
 
         The last MAX_SHARED_RESULTS results are kept alive, so no other one gets their memory.
         """

@@ -219,7 +219,7 @@ def decode(meta: bytes, payload: memoryview) -> object:
 
 
 def _printable(text: object) -> str:
-    """Return a text; raise WireError if it is no `str` or has half of a surrogate pair."""
+    """Return a text; raise WireError if it is not a `str` or has half of a surrogate pair."""
     if not isinstance(text, str):
         raise WireError("a key that is no text")
     if not text.isascii():

@@ -80,7 +80,7 @@ def try_forbidden_acts(*, judge: int, judge_file: str, forbidden: Sequence[str])
 
 
 def _outcome(act: Callable[[], object]) -> str:
-    """Try an act; any error that is no refusal, such as a missing file, counts as `done`."""
+    """Try an act; any error but a refusal, such as a missing file, counts as `done`."""
     try:
         act()
     except OSError as error:
