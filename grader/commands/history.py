@@ -134,6 +134,7 @@ def checked_attempts(
         row
         for row in rows
         if row.attempt.id > question_progress.last_earlier_attempt
+        and row.attempt.verdict  # None: interrupted, so that nothing was checked
         and (row.attempt.is_try or row.unchanged or row.passed_before)
     ]
 

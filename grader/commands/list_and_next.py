@@ -261,7 +261,7 @@ def _reason_for_unfinished(ctx: Context, status: QuestionStatus) -> str:
     rows = checked_attempts(ctx, status.header.called, question_progress)
     while any(row.on for row in rows):  # drop all grades up to the pass of the part before
         rows.pop(0)
-    tries = {row.attempt.sha256 for row in rows if row.attempt.is_try and row.attempt.verdict}
+    tries = {row.attempt.sha256 for row in rows if row.attempt.is_try}
     text = "no try at it yet"
     if tries:
         text = format_count(len(tries), "try", "tries")

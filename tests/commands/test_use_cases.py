@@ -250,3 +250,13 @@ def test_without_records_a_hint_can_be_asked_for_by_its_number(
     assert len(warned) == 1
     with pytest.raises(UsageError, match="expected a number from 1 to 3, found 4"):
         hint.next_hint(ctx, NAME, number=4)
+
+
+def test_an_interrupted_grade_hides_no_failing_case_of_the_grade_before(ctx: Context) -> None:
+    drill = start.start_drill(ctx, NAME)
+    grade.grade_file(ctx, NAME)
+    before = history.checked_attempts(ctx, NAME, ctx.progress(drill.question))
+    interrupted = ctx.new_event("begun", drill.question)
+    assert ctx.write(lambda db: events.begin_attempt(db, interrupted, b"x = 1\n"))
+    after = history.checked_attempts(ctx, NAME, ctx.progress(drill.question))
+    assert [row.attempt.id for row in after] == [row.attempt.id for row in before] == [1]
