@@ -1,8 +1,8 @@
 """Find what a wrong result equals: the expected result for other inputs, or the result of an idea.
 
-Both are rules like those in `rules.py`: they hold on every failing case and on extra inputs, and no
-right case refutes them.  They are the last resort: a result gets one only if the other statements
-about it say no more than which of its entries are wrong.
+What is found is a rule as in `rules.py`, such as "is what would be right with n + 1 in place of n".
+It must hold on every failing case, extra inputs included.  These rules are tried only on a result
+about which no other statement is found, except on which of its entries are wrong.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class InputChange:
     varying_number: str = ""
 
     def change_case(self, evaluation: Evaluation, case: CaseRecipe) -> CaseRecipe | None:
-        """Return a case with the changed inputs; None if it lacks the input or the change fails."""
+        """Return the case with changed inputs; None if an input is missing or the change fails."""
         try:
             inputs = self.change_inputs(evaluation.drawn_inputs(case))
             return evaluation.case_with_inputs(case, self.text, inputs)
@@ -81,7 +81,10 @@ class InputChange:
 
 @dataclass(frozen=True)
 class AlternativeInputs:
-    """Compares wrong results with those of ideas, and of the reference on other inputs."""
+    """Finds rules that a wrong result is what an idea gives, or the reference on changed inputs.
+
+    In a report: "is what a known mistake gives", "is what would be right with n + 1 in place of n".
+    """
 
     question_cases: Evaluation
     extra_cases: Evaluation  # has the extra inputs as its cases
@@ -117,9 +120,10 @@ class AlternativeInputs:
     def _idea_rules(
         self, feedback: str, program: RemoteProgram, proposer: Observation
     ) -> Iterator[Rule]:
-        """Yield two rules: the result is that of an idea, or its error is a multiple of the idea's.
+        """Yield rules that a result is the idea's, and that its error is a multiple of the idea's.
 
-        An error is the difference from the expected result.
+        An error is the difference from the expected result.  No rule is yielded if the idea gives
+        no result in the proposer's case, or the right one; the second needs several entries.
         """
 
         def predict(observation: Observation) -> Array | None:
@@ -185,7 +189,7 @@ class AlternativeInputs:
             yield from filter(None, turn)
 
     def _changes_of_input(self, name: str, value: Value) -> Iterator[InputChange]:
-        """Yield changes of one input: to its values in other cases, then to functions of it."""
+        """Yield changes of one input: to other values ("n = 3"), then to functions of it ("-n")."""
         changes: dict[str, ValueChange] = {}
         other_values: list[Value] = []
         if isinstance(value, np.ndarray):
@@ -232,9 +236,9 @@ def _exchange(name: str, other: str, inputs: Inputs) -> Inputs:
 def _result(
     program: RemoteProgram, evaluation: Evaluation, case: CaseRecipe, observation: Observation
 ) -> Array | None:
-    """Return the numbers of a result, or item of one, from a program; None if there are none.
+    """Run a program on a case, and return the numbers of one result; None if it has none.
 
-    `observation` names the result; `case` may have other inputs than the observed one.
+    `observation` names the result, or an item of it; `case` may have other inputs than observed.
     """
     try:
         value: Any = evaluation.outcome(program, observation.run, case).values

@@ -55,7 +55,7 @@ def separating_properties(failing: Sequence[Observation], right: Sequence[Observ
 
 
 def _are_enough(failing: Sequence[Observation], right: Sequence[Observation]) -> bool:
-    """Return True if there are enough cases, with enough different shapes, numbers and origins."""
+    """Return True if enough failing cases differ in form, and enough right ones in origin."""
     if len(failing) < MIN_FAILING_CASES:
         return False
     if len({observation.input_form for observation in failing}) < MIN_FAILING_FORMS:

@@ -274,7 +274,7 @@ def _same_count(count: Count, other: Count) -> bool:
 def _same_before_exception(first: Evaluation, second: Evaluation, run: str, case: str) -> bool:
     """Return True if two programs were right, or wrong in the same way, before they raised.
 
-    Also if a process ended, because then nothing can be compared.
+    If the process of one ended, nothing can be compared, and True is returned as well.
     """
     try:
         sentence = _wrong_result_before_exception(first, run, case)
@@ -285,7 +285,7 @@ def _same_before_exception(first: Evaluation, second: Evaluation, run: str, case
 
 
 def _in_lower_precision(value: Value, other: Value) -> tuple[Value, Value]:
-    """Return two float arrays in the lower precision of both; leave any other value as it is."""
+    """Return two float arrays in the less precise of their dtypes; leave any other values."""
     if type(value) is not type(other) or not isinstance(value, (np.ndarray, Tensor)):
         return value, other
     dtypes = (dtype_of(value), dtype_of(other))
@@ -301,7 +301,7 @@ def _in_lower_precision(value: Value, other: Value) -> tuple[Value, Value]:
 
 
 def _wrong_result_before_exception(evaluation: Evaluation, run: str, name: str) -> str:
-    """Return a sentence on a wrong result that the raising step uses; empty if all are right."""
+    """Return a sentence on a wrong result that the raising step uses; "" if there is none."""
     case = evaluation.cases[name]
     steps = evaluation.steps(run)
     try:
@@ -404,7 +404,7 @@ class FailedGrade:
         return wrong
 
     def _is_wrong(self, cell: ResultCell) -> bool:
-        """Return True if the submission differs by more than the checks allow."""
+        """Return True if the submission differs from the reference by more than checks allow."""
         component, case = cell
         submission = self.submission_evaluation
         if same_in_cell(submission, self.reference, component, case):
@@ -453,9 +453,9 @@ class FailedGrade:
         """Return True if a difference in this cell does not rule out an idea.
 
         A cell without a result proves nothing.  A lenient comparison also ignores the results of
-        functions that return no wrong result anywhere.  In the reference, one function may call
-        another, so an idea changes the results of both.  A submission may have these lines twice,
-        and the idea in only one of the two places.
+        functions that return no wrong result anywhere.  For example, `backward` of the reference
+        calls `forward`, so an idea changes the results of both.  A submission may have a copy of
+        the lines in each of them, and the idea in only one of the two.
         """
         if self.has_no_result(cell):
             return True

@@ -317,7 +317,7 @@ class _ValueExplainer:
     def _observe_extra_cases(
         self, runs: set[str], by_result: Mapping[str, ResultObservations]
     ) -> None:
-        """Add observations of the submission on extra cases of some runs to `by_result`."""
+        """Run the submission on extra cases of `runs`, and add what is observed to `by_result`."""
         if not runs:
             return
         extra = extra_cases(self.evaluation)
@@ -403,9 +403,10 @@ class Statement:
 def make_statements(
     result: ResultObservations, proposed: Mapping[str, Sequence[Rule]]
 ) -> Iterator[Statement]:
-    """Yield one statement on all failures of a result, or one for each kind, such as its shape.
+    """Yield a statement that holds on all failures of a result, or else one for each kind of them.
 
-    If no rule holds, the only statement says which property the failing cases have.
+    A kind is, for example, a wrong shape.  If no rule holds on any kind, the only statement says on
+    which cases the result is wrong; there is none if no property separates these cases.
 
     Args:
         result: All observations, on the question's cases and on extra ones.
@@ -496,9 +497,9 @@ def _choose_rule(
     right: Sequence[Observation],
     separating: str,
 ) -> tuple[Rule, Scope] | None:
-    """Return the first rule that is true on some known cases, and on which; None if none is.
+    """Return the first rule that may be stated, and of which cases; None if no rule may be.
 
-    `rules` hold on all failing cases, the most telling first.
+    `rules` hold on all failing cases, the most telling first.  Right cases may refute them.
     """
     for rule in rules:
         refuted = is_refuted(rule, right)

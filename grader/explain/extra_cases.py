@@ -86,10 +86,12 @@ class InputDomain:
                     self._common[check.run] = common & pairs
 
     def contains(self, evaluation: Evaluation, run: str, case: CaseRecipe, origin: str) -> bool:
-        """Return True if an input keeps the properties of its original case and of all cases.
+        """Return True if an input has the properties of its original case and those of all cases.
+
+        For example, dx must have the shape of x if it has it in the original case.
 
         Raises:
-            BankProgramError: the reference does not accept one of the two.
+            BankProgramError: the reference fails on the input or on its original case.
         """
         numbers = _integer_inputs(case)
         for factor, smaller, larger in self._bounds:
@@ -356,7 +358,7 @@ class ExtraCases:
 
 
 def _resized_and_redrawn(case: CaseRecipe) -> list[CaseRecipe]:
-    """Return a case with longer sides, then copies of it; other names give these other draws."""
+    """Return versions of a case with longer sides, then copies of it for other draws."""
     resized = [resized_case(case, 1), resized_case(case, 2)]
     # A side of length 1 may be the point of a case.
     keeping_ones = resized_case(case, 2, fixed=1)

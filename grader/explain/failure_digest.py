@@ -200,7 +200,7 @@ def _nonfinite_codes(array: Array) -> Array:
 
 
 def _projections(deviation: Array) -> list[int]:
-    """Return the norm of a deviation and four projections, counted in steps against rounding."""
+    """Return the log of the norm of a deviation, and four projections, all in coarse steps."""
     norm = float(np.linalg.norm(deviation))
     order = np.arange(1, deviation.size + 1, dtype=np.float64)
     numbers = [math.log(norm)]

@@ -102,7 +102,7 @@ class IdeaVariant:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A variant that matches the submission."""
+    """A variant that explains failing cells of the submission, with these cells."""
 
     idea_variant: IdeaVariant
     changed_cells: frozenset[ResultCell]  # in which the variant differs from the reference
@@ -317,9 +317,10 @@ def case_names(cells: Iterable[ResultCell]) -> set[str]:
 
 
 def _exact_matches(grade: FailedGrade, variants: Sequence[IdeaVariant]) -> Iterator[Match]:
-    """Yield the variants that no cell contradicts and that explain some of the evidence.
+    """Yield a match for each variant that no cell contradicts and that explains some evidence.
 
-    If the submission keeps other tensors as well, the match is not exact.
+    Its `is_exact` is False if an explained measure differs from the submission's: the submission
+    keeps the same inputs and results as the variant, but other tensors.
     """
     measured_evidence = [
         cell for cell in grade.failing_cells if cell[0].is_measure and not cell[0].varies_with_style
@@ -382,8 +383,8 @@ def _uncontradicted(
 def _changed_measures(grade: FailedGrade, variant: IdeaVariant) -> set[ResultCell]:
     """Return the measures that a variant changes as the submission does.
 
-    Returns an empty set if another measure differs, or if the variant changes only amounts: an
-    amount alone proves too little.
+    Returns an empty set if the submission differs from the variant in any measure, or if the
+    variant changes only amounts, such as a number of bytes: an amount alone proves too little.
     """
     changed: set[ResultCell] = set()
     tells_more_than_amount = False
@@ -401,7 +402,7 @@ def _changed_measures(grade: FailedGrade, variant: IdeaVariant) -> set[ResultCel
 
 
 def _differs_in_amount_only(variant: IdeaVariant, cell: ResultCell) -> bool:
-    """Return True if variant and reference keep the same tensors, as far as both counts tell."""
+    """Return True if only an amount differs: the same tensors are kept, as far as known."""
     actual = observe_component(variant.evaluation, *cell)
     expected = observe_component(variant.reference, *cell)
     if not isinstance(actual, Count) or not isinstance(expected, Count):
@@ -464,9 +465,9 @@ def _partial_matches(grade: FailedGrade, variants: Sequence[IdeaVariant]) -> Ite
 
 
 def match_partially(grade: FailedGrade, variant: IdeaVariant) -> PartialMatch | None:
-    """Compare a variant with the submission in all cells.
+    """Return which cells a variant changes, and in which of them it equals the submission.
 
-    Returns None if the variant changes a cell in which the submission is right.
+    Returns None if it changes a cell in which the submission is right.
     """
     _prefetch(grade, [variant], grade.value_cells)
     changed = set()

@@ -1,9 +1,10 @@
 """Propose rules: statements about a wrong result that hold on every failing observation.
 
 A failing observation proposes rules.  A rule is dropped unless it holds for all the others too.
-Right observations refute a rule: "is half the right one" is false if a right result differs from
-its own half.  A rule about numbers needs at least three cases and three different numbers, because
-one number alone is always some multiple of another.
+A right observation can refute a rule: "is half the right one" is false if a right result differs
+from its own half.  Then the rule is stated of some cases only, or dropped.  A rule about
+numbers needs at least three cases and three different numbers, because one number alone is always
+some multiple of another.
 """
 
 from __future__ import annotations
@@ -199,7 +200,7 @@ def prediction_rules(proposer: Observation) -> Iterator[Rule]:
 
 
 def prediction_rule(rank: int, text: str, predict: PredictArray) -> Rule:
-    """Return a rule that the whole result equals `predict(observation)`, not the right result."""
+    """Return the rule that the whole result equals `predict(observation)`, and this is wrong."""
 
     def holds(observation: Observation) -> bool:
         returned, expected = observation.returned_and_expected
@@ -219,7 +220,10 @@ def prediction_rule(rank: int, text: str, predict: PredictArray) -> Rule:
 
 
 def _other_array(phrase: str, sign: int, observation: Observation) -> Array | None:
-    """Return another result or an input, or minus it; None if it is 0 or has another shape."""
+    """Return the array of a phrase, such as "the input x", times a sign of 1 or -1.
+
+    Return None if it is 0 throughout, or has another shape than the returned result.
+    """
     array = observation.other_arrays[phrase]
     is_possible = array.shape == observation.returned_and_expected[0].shape and array.any()
     return sign * array if is_possible else None
@@ -260,7 +264,7 @@ def _size_multiple(
 
 
 def _multiple_rules(proposer: Observation) -> Iterator[Rule]:
-    """Yield the rule that a result is a multiple of the right one, such as half or minus it."""
+    """Yield a rule such as "is half the right one", if some factor fits the proposer."""
     returned, expected = proposer.returned_and_expected
     if not largest_magnitude(expected):
         return
@@ -317,7 +321,7 @@ def _sum_rules(proposer: Observation) -> Iterator[Rule]:
 
 
 def _add(phrase: str, factor: float, observation: Observation) -> Array:
-    """Return the right result plus `factor` times the array of a phrase, or plus it if ""."""
+    """Return the right result plus `factor` times the array of a phrase; for "", plus `factor`."""
     expected = observation.returned_and_expected[1]
     if not phrase:
         return expected + factor * np.ones_like(expected)
@@ -391,7 +395,7 @@ def _sum_rule(words: str, axes: tuple[int, ...]) -> Rule:
 
 
 def _entry_multiple_rules(proposer: Observation) -> Iterator[Rule]:
-    """Yield the rule that all wrong entries are the same multiple of the right ones."""
+    """Yield a rule such as "is -1 times the right one in every entry that is wrong"."""
     returned, expected = proposer.returned_and_expected
     wrong = proposer.wrong_entries
     if not wrong.any() or wrong.all():
@@ -484,7 +488,7 @@ def _places(observation: Observation) -> dict[str, Array]:
 
 
 def _index_places(shape: tuple[int, ...]) -> dict[str, Array]:
-    """Return masks of the first, the last and the other indices of each axis."""
+    """Return masks for each axis: its first index, all after it, its last index, all before it."""
     places = {}
     for axis, ordinal in enumerate(ORDINALS[: len(shape)]):
         last = shape[axis] - 1

@@ -35,7 +35,10 @@ MAX_READABLE_ENTRIES = 12  # entries of all inputs together: such a case needs n
 def shrink_counterexamples(
     evaluation: Evaluation, checks: Sequence[CheckResult]
 ) -> tuple[CheckResult, ...]:
-    """Return the results; the first with a wrong entry shows a smaller input, if one is found."""
+    """Return the results of the checks, where one shows a smaller input if one is found.
+
+    It is the first that fails because an entry of a result is wrong.
+    """
     specs = {check.id: check for check in evaluation.question.spec.checks}
     for index, result in enumerate(checks):
         if _fails_by_entry(specs[result.id], result):
@@ -108,7 +111,7 @@ def _with_smaller_input(evaluation: Evaluation, check: Check, result: CheckResul
 def _judge_entry(
     submission: Evaluation, check: Check, case: CaseRecipe, result: str
 ) -> CaseFinding | None:
-    """Return the finding of a check on an entry of a result; None if the entries are right."""
+    """Return what a check finds about a wrong entry of a result; None if it finds no such entry."""
     with contextlib.suppress(ProgramError, BankProgramError):
         finding = registry.kind_named(check.kind).judge(CaseTrial(submission, check, case))
         mismatch = finding and finding.mismatch

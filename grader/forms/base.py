@@ -44,7 +44,7 @@ _NAME_AND_WORD = re.compile(
 
 
 class UnreadableAnswer(Exception):
-    """Text that the form cannot read: a sentence, and its place in the file."""
+    """Raised for text that a form cannot read: a sentence on why, and the place in the file."""
 
     def __init__(self, sentence: str, line: int = 0, column: int = 0, text: str = "") -> None:
         """Store the place: `line` and `column` from 1, 0 if unknown, and the `text` of the line.
@@ -61,7 +61,7 @@ class UnreadableAnswer(Exception):
         self.lines: tuple[tuple[int, str], ...] = ((line, text),) if line else ()  # to show
 
 
-# The errors of lines are added to such a list; without one they are raised.
+# A list to which the errors of lines are added; if None, they are raised.
 UnreadLines = list[UnreadableAnswer] | None
 
 

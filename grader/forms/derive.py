@@ -78,7 +78,7 @@ class DeriveForm(Form):
     def program(
         self, text: bytes, question: Question, unread: UnreadLines = None, *, literal: bool = False
     ) -> bytes:
-        """Return functions that compute the formulas; each has the line number of its formula."""
+        """Return functions that compute the formulas, each in the line where its formula stands."""
         answers = question.spec.answers
         line_names = {name: line_name(name, answer.over) for name, answer in answers.items()}
         written = read_answers(text, list(line_names.values()), unread=unread, literal=literal)

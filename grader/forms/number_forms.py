@@ -39,7 +39,10 @@ class EstimateForm(Form):
     def program(
         self, text: bytes, question: Question, unread: UnreadLines = None, *, literal: bool = False
     ) -> bytes:
-        """Return functions that return dicts of the numbers by answer, without open answers."""
+        """Return a program whose functions return dicts such as {"weights": 1.4e10}.
+
+        An open answer is left out of its dict.
+        """
         answers = question.spec.answers
         written = read_answers(text, answers, unread=unread, literal=literal)
         faults: list[UnreadableAnswer] = []
@@ -92,7 +95,7 @@ class PredictForm(EstimateForm):
     """Numbers that a candidate works out by hand: decimals, fractions and arithmetic.
 
     Only the first grade counts, and it shows the right numbers; so a file with an open answer is
-    refused (in a class the answer is wrong).
+    refused (in a class, such an answer is wrong).
     """
 
     shows_expected = True

@@ -125,7 +125,8 @@ class RequestedQuantity:
     def find_unit(self, words: str) -> Unit | None:
         """Return the unit that words spell, or None if they do not.
 
-        Nouns at the end are left out: `96 KiB per token`.  `37 users` has the base unit "".
+        Nouns at the end are left out, as in `96 KiB per token`.  If only nouns are written, as in
+        `32 layers`, the base unit is "".
         """
         if self.unit == "1" and self.asks_for_unit(words):
             return Unit(1.0, "1")
@@ -283,7 +284,7 @@ def _parse_amount(text: str, requested: RequestedQuantity) -> ParsedQuantity:
 
 
 def _last_digit(tokens: list[_Token], value: float) -> float:
-    """Return the value of one unit in an amount's last digit; 0 if it has several numbers."""
+    """Return what 1 in the last digit is worth: 1e8 B in `1.5 GB`; 0 for several numbers."""
     numbers = [token for token in tokens if token.kind == "number"]
     if len(numbers) != 1 or not numbers[0].value:
         return 0.0

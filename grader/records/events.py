@@ -3,9 +3,9 @@
 An attempt is a file that was graded, or kept before another file replaced it.  Its bytes are
 recorded first, and its verdict later.  An attempt without a verdict was interrupted.
 
-The database is open only during a transaction: no worker process inherits a connection.  With
- a rollback journal and `synchronous=FULL`, a transaction survives a kill once it returns, and a
-read-only folder can be read.  Two commands at once wait for each other.  All errors are a
+The database is open only during a transaction: no worker process inherits a connection.  With a
+rollback journal and `synchronous=FULL`, a transaction survives a kill once it returns, and a
+read-only folder can be read.  Of two commands at once, one waits for the other.  Every error is a
 `RecordsError`, which the command line turns into one warning.  Nothing is repaired or deleted.
 """
 
@@ -156,7 +156,7 @@ class RecordsError(UsageError):
 
 
 class Store:
-    """The history of one person: the database in a folder.  Both may not exist yet."""
+    """The history of one person: a database in a folder.  Neither of the two needs to exist yet."""
 
     def __init__(
         self, folder: Path, seal: Callable[[sqlite3.Connection], None] = lambda _: None
@@ -192,7 +192,7 @@ class Store:
     def _connection(self, *, create: bool) -> Iterator[sqlite3.Connection | None]:
         """Yield a connection; None if there is no file and `create` is not set.
 
-        Errors of SQLite and of the file system become a RecordsError, those of the caller too.
+        Errors of SQLite and of the file system become a RecordsError, even in the `with` block.
         """
         import sqlite3
 

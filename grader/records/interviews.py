@@ -44,7 +44,7 @@ class InterviewEntry(NamedTuple):
 
 @dataclass(slots=True)
 class Interview:
-    """A recorded interview.
+    """A recorded interview: its plan, and what was asked, noted, marked and decided so far.
 
     The `detail` of its first event holds the fields from `minutes` to `fit` by name.
     """
@@ -146,7 +146,7 @@ def _apply_event(
 
 
 def latest_interview(db: sqlite3.Connection) -> Interview | None:
-    """Return the interview that started last; None if none."""
+    """Return the interview that started last; None if there never was one."""
     interviews = all_interviews(db)
     return interviews[-1] if interviews else None
 
@@ -167,8 +167,8 @@ def events_during(db: sqlite3.Connection, interview: Interview, question: str) -
 def hide_results(db: sqlite3.Connection, now: str) -> None:
     """Hide the results of the latest interview from a connection while the interview is open.
 
-    Grades of its questions since it started have no report.  If it is blind, their verdict is
-    "sealed", and the verdicts of parts and the duration are hidden, too.  All other grades stay
+    Grades of its questions since it started have no report.  In a blind interview their verdict
+    is "sealed", and the verdicts of parts and the duration are hidden, too.  Other grades stay
     visible.  Temporary views replace the table `events` and the view `attempts`.
     """
     interview = latest_interview(db)

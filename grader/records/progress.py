@@ -58,7 +58,7 @@ class QuestionProgress:
     def count_parts_asked(self, parts: int) -> int:
         """Return how many of a question's `parts` are asked, at most all.
 
-        It is one part more than was passed, or up to the last part that an interviewer asked.
+        It is one part more than is passed, or more if an interviewer has asked a later part.
         """
         return min(max(self.count_parts_passed(parts) + 1, self.part_given), parts)
 
