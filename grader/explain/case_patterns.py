@@ -26,7 +26,7 @@ AMBIGUITY_NOTE = " (these cases do not tell which of both matters)"
 
 
 def separating_properties(failing: Sequence[Observation], right: Sequence[Observation]) -> str:
-    """Return the property that all failing cases have and no right case, as "x is empty".
+    """Return the property that all failing cases have and no right case has, as "x is empty".
 
     Two properties are joined by "and".  The text is empty if no property or more than two separate
     the cases, if there is too little evidence, or if another input may be the cause.

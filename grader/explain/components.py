@@ -468,7 +468,7 @@ class FailedGrade:
         return steps_producing(self.submission_evaluation.steps(component.run), component.name)
 
     def has_no_result(self, cell: ResultCell) -> bool:
-        """Return True if the submission gave no result in a cell: then it shows no idea."""
+        """Return True if the submission gave no result in a cell, which then says nothing."""
         return is_fault(observe_component(self.submission_evaluation, *cell))
 
     def telling_numbers(self, cells: Iterable[ResultCell]) -> set[float]:

@@ -139,7 +139,7 @@ def _explain_all_cases(matches: Sequence[IdeaMatch]) -> bool:
 
 
 def _shown_case(checks: Sequence[CheckResult]) -> str:
-    """Return the case that the report shows, the first of the first failing check; "" if none."""
+    """Return the case that the report shows, the first of the first failing check; or ""."""
     required = [check for check in checks if not check.stretch]
     failing = [c.failing for c in required if c.verdict not in NON_FAILING_VERDICTS]
     return next((cases[0] for cases in failing if cases), "")

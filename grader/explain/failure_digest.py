@@ -158,7 +158,7 @@ def _comparable_array(array: Array, actual: Value, expected: Value) -> Array | N
 
 
 def _deviation_text(actual: Array, expected: Array, dtype: str) -> str:
-    """Return a text on the deviation from the expected numbers, which rounding does not change.
+    """Return a text on the deviation from the expected numbers; rounding does not change it.
 
     It is "right", "nearly" (as after float32), "wrong", "overflow", or a digest of the deviations;
     a digest of the places of NaN and infinity follows if they differ.

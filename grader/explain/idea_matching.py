@@ -517,7 +517,7 @@ def _explaining_most(grade: FailedGrade, matches: Sequence[Match]) -> list[Match
 
 
 def _explains_enough(grade: FailedGrade, match: Match) -> bool:
-    """Return True if a match explains more than half of the cases, or a whole failing check.
+    """Return True if a match explains more than half of the failing cases, or all of a check.
 
     A match that explains only truth values never explains enough.
     """

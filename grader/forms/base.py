@@ -251,7 +251,10 @@ class _LineReader:
     repeated: set[str] = field(default_factory=set)
 
     def read(self, number: int, line: str) -> None:
-        """Add the answer of a line or its fault; a blank line or a repeated answer adds nothing."""
+        """Add the answer of a line or its fault; a blank line adds neither.
+
+        A name with two values is a fault; the same value again, or an open one, adds nothing.
+        """
         content = line.partition("#")[0]
         left, equals, right = self._split(content)
         name = "".join(left.split())
