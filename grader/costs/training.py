@@ -35,13 +35,16 @@ SETTINGS = (
 
 
 def preset_settings(**sizes: int | str) -> dict[str, int | str]:
-    """Return these settings of a model, and for others Adam, mixed precision, batch 1, one GPU."""
+    """Return the settings of a preset: those given, and defaults for the settings of training.
+
+    The defaults are batch 1, mixed precision, Adam, no ZeRO and one GPU.
+    """
     usual: dict[str, int | str] = {"batch": 1, "precision": "mixed", "optimizer": "adam"}
     return {**usual, "zero": "0", "gpus": 1, **sizes}
 
 
 class TensorFormula(NamedTuple):
-    """Tensors of one shape, in formulas.  They are kept for backward if `kept_if` is 1, not 0."""
+    """Tensors of one shape, in formulas; `kept_if` gives 1 if backward needs them, else 0."""
 
     name: str
     shape: str  # sizes, such as "batch, seq, width"
@@ -61,7 +64,8 @@ class TensorFormula(NamedTuple):
 class MatmulFormula(NamedTuple):
     """Products of matrices (m, k) and (k, n), in formulas: `times` of them.
 
-    `flops` are 2 m k n for each, `nbytes` are read and written; both are formulas for all together.
+    `flops` is the formula for the FLOPs of all products together, 2 m k n for each.  `nbytes` is
+    the formula for the bytes that all of them read and write.
     """
 
     name: str

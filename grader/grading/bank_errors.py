@@ -21,7 +21,7 @@ _MISSING_MODULE = re.compile(r"No module named '(\w+)")
 
 
 class BankProgramError(Exception):
-    """The reference or the spec fails: the submission is not to blame."""
+    """A program of the bank, or the spec, is at fault: the submission is not to blame."""
 
 
 @contextlib.contextmanager

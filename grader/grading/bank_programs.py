@@ -35,7 +35,7 @@ class BankPrograms(Closeable):
     """
 
     def __init__(self, question: Question, workers: WorkerPool) -> None:
-        """Load nothing yet."""
+        """Take a question and the pool of its workers; each program is loaded when needed."""
         self.question = question
         self.memory: dict[MemoryKey, Any] = {}  # the seed is the first entry of a key
         self._seeds: list[int] = []  # seeds whose results are in `memory`, the newest last
@@ -94,7 +94,10 @@ class BankPrograms(Closeable):
     def load_audited_program(
         self, name: str, sources: Sequence[bytes], description: str, file: str, parts: int | None
     ) -> RemoteProgram:
-        """Load any program of the bank; see `JudgingSession.evaluate_bank_program`."""
+        """Load any program of the bank in the process for audited programs, and return it.
+
+        `JudgingSession.evaluate_bank_program` describes the arguments.
+        """
         self.restore_reference()
         self._renew("audited")
         program = self._new_program("audited", name, sources)

@@ -196,7 +196,7 @@ def _call_of_step(step: Step, drawn: Mapping[str, Any]) -> str:
 
 
 def verdict_of_process_end(failure: WorkerError) -> Verdict:
-    """Return the verdict on a submission whose process has ended."""
+    """Return LIMIT if a submission's process ended because of a limit, else ERROR."""
     return Verdict.LIMIT if isinstance(failure, LimitExceeded) else Verdict.ERROR
 
 

@@ -15,7 +15,7 @@ from grader.sandbox.worker_pool import WorkerPool
 
 
 def checks_using_case(question: Question, case: str, parts_asked: int) -> list[Check]:
-    """Return the checks of the first parts that use a case, in their order."""
+    """Return the checks that use a case, in their order, from the first `parts_asked` parts."""
     cases = cases_and_draws(question)
     return [
         check

@@ -183,7 +183,7 @@ def _nonfinite_mismatch(result: str, actual: Array, expected: Array) -> ResultMi
 def _compare_floats(
     result: str, actual: Array, precise: Array, dtype: str, expected: ExpectedResult
 ) -> ResultMismatch | None:
-    """Compare floating-point entries with the precise expected ones, within the band."""
+    """Return a mismatch if entries are further from the precise expected ones than allowed."""
     actual = actual.astype(np.float64)
     precise = precise.astype(np.float64)
     mismatch = _nonfinite_mismatch(result, actual, precise)

@@ -380,10 +380,10 @@ class Evaluation:
     def _prefetch_all_checks(
         self, program: RemoteProgram, run: str, case: CaseRecipe, mode: str = NATIVE
     ) -> None:
-        """Run a case, and with it all small cases on which checks need the same run.
+        """If a check needs this run of this case, do the run for all small cases that need it.
 
-        If no check needs the run on this case, nothing runs.  In a mode other than `NATIVE`,
-        float64 cases are left out: few of them need it.
+        So their results come in few requests.  In a mode other than `NATIVE`, float64 cases are
+        left out: few of them need it.
         """
         names = {
             name

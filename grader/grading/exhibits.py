@@ -28,7 +28,7 @@ def make_bars(
     *values: tuple[str, float],
     details: tuple[str, ...] = (),
 ) -> Bars:
-    """Return bars of labeled values."""
+    """Return a chart with a bar for each label and value; `details` are lines of text below it."""
     bars = tuple(Bar(label, value, format_value(value)) for label, value in values)
     return Bars(bars, details)
 
@@ -164,9 +164,10 @@ def _panel(
 
 
 def _shown_axes(shape: Index, *, keeps_last_two: bool) -> list[int]:
-    """Return the axes of a panel: the last two, or the last and the only longer one before it.
+    """Return the axes of a panel: the last, and the only other one that is longer than 1.
 
-    In shape (4, 1, 5), these are axes 0 and 2; with `keeps_last_two`, they are axes 1 and 2.
+    If several others are longer than 1, or none is, return the last two.  In shape (4, 1, 5), the
+    result is axes 0 and 2, or axes 1 and 2 with `keeps_last_two`.
     """
     axes = list(range(len(shape)))
     first_kept = len(shape) - (2 if keeps_last_two else 1)

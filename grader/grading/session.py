@@ -389,9 +389,9 @@ class JudgingSession(Closeable):
         file: str = "",
         parts: int | None = None,
     ) -> Evaluation:
-        """Evaluate a program of the bank, as an audit does, without a deadline.
+        """Load a program of the bank, and return an evaluation of it without a deadline.
 
-        Such programs share a process; a submission never runs there.
+        An audit uses this.  Audited programs share a process; a submission never runs there.
 
         Args:
             name: The name of the program in memory.

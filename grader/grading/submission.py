@@ -296,7 +296,7 @@ def _load_problem(
 
 @dataclass(frozen=True, slots=True)
 class ExperimentResult:
-    """Result of one experiment run."""
+    """What a script returned and printed in one experiment, or why it did not finish."""
 
     started: bool
     seconds: float = 0.0  # wall-clock time
@@ -345,7 +345,7 @@ def run_experiment(
 
 
 def _timed_run(program: RemoteProgram, step: Step, seed: int) -> ExperimentResult:
-    """Run the step of an experiment."""
+    """Run the step of an experiment; return its value or fault, its time and all output."""
     value: Value = None
     fault = ""
     raised = None

@@ -170,16 +170,17 @@ class ExpectedResult:
 def input_scale(
     evaluation: Evaluation, run: str, case: CaseRecipe, result: str, *, draw_index: int = 0
 ) -> float:
-    """Return the size of the inputs of a result, in the result's own unit as far as it is known.
+    """Return the input scale of a result: the size of the inputs that it is computed from.
 
-    The size of an input is its largest magnitude.  Two factors are multiplied:
+    The size of one input is its largest magnitude.  The input scale is a product of two factors:
 
     - The smallest size of an incoming gradient (an input called grad_...): a gradient of the
       submission is linear in it.
     - The smallest size of the other inputs, if it is below 1.  A larger one tells nothing: a result
       computed from logits of 1e30 may be a probability.
 
-    Inputs that are all zero do not count; without others the size is 0.
+    Inputs that are all zero do not count; if there are no others, the input scale is 0.  Numbers
+    count only if no input is an array of floats.
     """
     names = run_inputs(steps_producing(evaluation.steps(run), result))
     drawn = evaluation.drawn_inputs(case, draw_index)

@@ -31,7 +31,7 @@ MAX_TEXT_LENGTH = 60  # characters of a text in a message
 
 
 def to_array(value: Value) -> Array:
-    """Return the array in a result, or a scalar as a 0-d array."""
+    """Return the entries of an array or a tensor; a scalar becomes a 0-d array."""
     return value.values if isinstance(value, Tensor) else np.asarray(value)
 
 
@@ -122,11 +122,12 @@ def describe_value(value: Value) -> str:
 def same_value(a: Value, b: Value, dtype: str = "float64", *, exact: bool = False) -> bool:
     """Return True if two results are equal, up to the rounding of two ways of computing.
 
-    This tells ideas apart; the module `compare` judges.
+    Not a verdict on a submission (that is `compare`): use it to see whether two programs or two
+    runs gave the same result.
 
     Args:
         a: One result.
-        b: The other one.
+        b: The other one; differences are measured against its largest entry.
         dtype: The dtype of the case, for scalars.
         exact: The results must agree to the last bit. Zeros of either sign are equal.
     """

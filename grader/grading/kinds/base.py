@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 else:
 
     class _Toolkit:
-        """`grader.grading.toolkit`, imported when first used: a spec is read without numpy."""
+        """Stands for `grader.grading.toolkit`, and imports it when a name of it is first used.
+
+        So reading a spec does not load numpy.
+        """
 
         def __getattr__(self, name: str) -> object:
             return getattr(import_module("grader.grading.toolkit"), name)
@@ -86,7 +89,7 @@ class CaseTrial(Generic[K]):
         *,
         draw_index: int = 0,
     ) -> api.ResultMismatch | None:
-        """Return how a result differs from the reference's; None if it agrees."""
+        """Return how an outcome's result differs from the reference's; None if it agrees."""
         expected = api.expected_result(
             self.evaluation, self.check.run, self.case, name, draw_index=draw_index
         )
@@ -120,15 +123,15 @@ class CaseTrial(Generic[K]):
         return names.get(step.owner, step.function)
 
     def failing_finding(self, sentence: str, **fields: Any) -> CaseFinding:  # noqa: ANN401 fields of a CaseFinding
-        """Return a finding whose sentence ends with the name of the case."""
+        """Return a failing finding, with the case added: "y holds NaN (case small)"."""
         return CaseFinding(f"{sentence} (case {self.case.name})", **fields)
 
 
 class Kind(Generic[K]):
     """A kind of check, such as `outputs`: how it judges a submission, and facts about it.
 
-    A kind needs only its keys and `judge`.  The defaults of all other members fit a check of
-    results by value.
+    A kind needs only its keys and `judge`.  The defaults of all other members fit a check that
+    compares the values of results.
     """
 
     check_model: type[K]  # with `kind: Literal[...]`, the name of the kind
@@ -138,7 +141,7 @@ class Kind(Generic[K]):
     needs_drawn_inputs: ClassVar[bool] = False  # results of fixed inputs could be remembered
     judges_values: ClassVar[bool] = False  # it judges values of results: zeros should not pass
     is_law: ClassVar[bool] = False  # it tests a law of right results, not expected values
-    compares_final_value_only: ClassVar[bool] = False  # it ignores the other values of a series
+    compares_final_value_only: ClassVar[bool] = False  # other values of a series are not compared
     hides_expected: ClassVar[bool] = False  # an estimate: no expected value is shown before a pass
     is_timed: ClassVar[bool] = False  # it measures time: an audit runs it on the reference only
     stops_late: ClassVar[bool] = False  # a call that hangs is stopped late
@@ -206,13 +209,13 @@ class Kind(Generic[K]):
         return None
 
     def varies_with_style(self, check: K) -> bool:  # noqa: ARG002
-        """Return True if an observation depends on how code is written, as peak memory does."""
+        """Return True if programs with the same idea may differ here, as they do in peak memory."""
         return False
 
     # -- audit ------------------------------------------------------------------------------
 
     def decides_on_every_machine(self, check: K) -> bool:  # noqa: ARG002
-        """Return True if the check can fail a submission on every machine."""
+        """Return False if the verdict depends on a machine's speed or on its CUDA device."""
         return not self.is_timed
 
     def layouts_tried(self, check: K) -> tuple[str, ...]:  # noqa: ARG002
@@ -221,7 +224,11 @@ class Kind(Generic[K]):
 
 
 def _with_side_effect(trial: CaseTrial[Any], finding: CaseFinding | None) -> CaseFinding | None:
-    """Return the finding with the first side effect of the submission's calls, if any."""
+    """Add the first side effect of the submission's calls, if any, to the finding on a case.
+
+    Without a side effect, the finding stays as it is.  With one, it fails even if all results are
+    right.
+    """
     effect = next(trial.side_effects(trial.subject_outcome), None)
     if effect is None:
         return finding
@@ -234,9 +241,9 @@ def _with_side_effect(trial: CaseTrial[Any], finding: CaseFinding | None) -> Cas
 
 
 class WrittenAnswerKind(Kind[K]):
-    """A kind that judges a written answer: the same for all cases, so it takes the first one.
+    """A kind that judges a written answer.
 
-    The result mentions no case.
+    The answer is the same for all cases: only the first is judged, and the result names no case.
     """
 
     def run_check(self, evaluation: api.Evaluation, check: K) -> CheckResult:

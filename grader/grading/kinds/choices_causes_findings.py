@@ -94,10 +94,10 @@ class ChoicesKind(WrittenAnswerKind[ChoicesCheck]):
 
 
 def _right_letters(trial: CaseTrial[ChoicesCheck]) -> dict[str, str]:
-    """Return the reference's answers.
+    """Return the letter that the reference gives for each question.
 
     Raises:
-        BankProgramError: an answer is missing or cannot be chosen.
+        BankProgramError: an answer is missing, or its letter cannot be chosen.
     """
     check = trial.check
     answers = trial.reference_outcome.values.get(check.of)
@@ -144,7 +144,8 @@ class CausesCheck(_WrittenCheck):
 class CausesKind(WrittenAnswerKind[CausesCheck]):
     """Compare the picked causes with those at work.
 
-    An innocent cause is named with the experiment that clears it, unless many are picked.
+    Innocent causes that are picked are named, each with the experiment that clears it, unless there
+    are more than two.
     """
 
     check_model = CausesCheck
@@ -266,7 +267,7 @@ class FindingsKind(WrittenAnswerKind[FindingsCheck]):
 def _sort_faults(
     faults: Sequence[DiffDefect], reasons: Mapping[int, str]
 ) -> tuple[list[DiffDefect], list[DiffDefect], list[DiffDefect]]:
-    """Return the faults that are found, half found and missed."""
+    """Split the faults into three lists: found, half found and missed."""
     complete, half, missed = [], [], []
     for fault in faults:
         if any(reasons.get(line) == fault.reason for line in fault.lines):
@@ -279,9 +280,10 @@ def _sort_faults(
 
 
 def _remarks_on_alarms(check: FindingsCheck, alarms: Sequence[int], *, name_all: bool) -> list[str]:
-    """Return remarks on false alarms: "line 7 is right: ..." for the first ones with a reason.
+    """Return remarks on false alarms: "line 7 is right: ...", for the first two with a reason.
 
-    With `name_all`, all others are named without a reason.
+    The check gives reasons in `innocent`.  With `name_all`, each other false alarm has the remark
+    "line 9 is right".
     """
     explained = [line for line in alarms if str(line) in check.innocent][:MAX_EXPLAINED_ALARMS]
     remarks = [f"line {line} is right: {check.innocent[str(line)]}" for line in explained]

@@ -78,7 +78,10 @@ _Series = tuple[float, ...]
 def _find_problem(
     trial: CaseTrial[CurveCheck], points: _Series, expected: _Series
 ) -> tuple[str, Mismatch | None] | None:
-    """Return a sentence on the first requirement that the curve fails, and the mismatch, if any."""
+    """Return a sentence on the first requirement that the curve fails, and the mismatch.
+
+    A curve that does not fall has no mismatch.  Returns None if all requirements are met.
+    """
     np = api.np
     check = trial.check
     case = trial.case.name

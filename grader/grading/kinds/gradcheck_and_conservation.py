@@ -145,9 +145,9 @@ class GradcheckKind(Kind[GradcheckCheck]):
 
 
 def _differences(trial: CaseTrial[GradcheckCheck]) -> Mapping[str, Mapping[str, api.Array]]:
-    """Map each input to its numerical gradient and the estimated error of that.
+    """Map each input to its numerical gradient, `value`, and that gradient's estimated `error`.
 
-    The gradient is that of the sum of `cotangent * loss`, computed with the reference's forward.
+    What is differentiated is the sum of `cotangent * loss`, by the reference's forward.
     """
     evaluation = trial.evaluation
     check = trial.check
@@ -325,9 +325,9 @@ def _at_least_usual_tolerance(
     allowed: api.Array | float,
     scale: float,
 ) -> api.Array:
-    """Return the largest of three tolerances: the given one, for rounding, and the check's.
+    """Return the largest of `allowed`, the tolerance for rounding, and the check's own, if any.
 
-    `scale` is the largest magnitude of the right result.
+    `scale` is the largest magnitude of the right result; it decides the tolerance for rounding.
     """
     check = trial.check
     input_scale = api.input_scale(trial.evaluation, check.run, trial.case, result)
@@ -339,12 +339,12 @@ def _at_least_usual_tolerance(
 
 
 def _whole_result(entry: str) -> str:
-    """Return the result of an entry: `grads` for `grads[w]`."""
+    """Return the name of the result that an entry is in: `grads` for `grads[w]`."""
     return entry.partition("[")[0]
 
 
 def _result_entry(values: Mapping[str, api.Value], name: str) -> api.Value:
-    """Return a result, or an entry of a dict, list or tuple; None if it does not exist."""
+    """Return the value of `grad_x`, `grads[w]` or `grads[0]`; None if there is no such value."""
     result, _, key = name.removesuffix("]").partition("[")
     value = values.get(result)
     if not key:

@@ -68,7 +68,10 @@ class FlopsCheck(Check):
 
 
 class FlopsKind(CountedKind[FlopsCheck]):
-    """Compare the submission's matmul FLOPs with those of the reference in another run."""
+    """Compare the submission's matmul FLOPs with those of the reference in another run.
+
+    Far more element-wise results than in that run fail too: they may be a matmul in disguise.
+    """
 
     check_model = FlopsCheck
     needs_torch = True

@@ -48,7 +48,7 @@ class NumbersCheck(TolerantCheck):
 class NumbersKind(Kind[NumbersCheck]):
     """Compare every part, exactly unless the check has a tolerance, on every case.
 
-    A failing check with points earns the share of its parts that are right.
+    If the dict has the right keys, a failing check with points earns the share of right parts.
     """
 
     check_model = NumbersCheck

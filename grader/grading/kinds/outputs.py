@@ -80,7 +80,7 @@ def _finding(trial: CaseTrial[OutputsCheck], mismatch: api.ResultMismatch) -> Ca
 
 
 def _precision_note(actual: api.Array, expected: api.Array, wrong: api.Array) -> str:
-    """Return "; it is right to about 7 digits" (the worst entry), or "" for fewer than 4 digits."""
+    """Return "; it is right to about 7 digits" (of the worst entry); "" if fewer than 4."""
     np = api.np
     actual_entries = actual[wrong].astype(np.float64)
     expected_entries = expected[wrong].astype(np.float64)

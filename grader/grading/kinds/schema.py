@@ -59,9 +59,9 @@ def question_schema() -> str:
 
 
 def _with_checked_names(value: Any) -> Any:  # noqa: ANN401 any JSON value
-    """Make a schema refuse a key that does not match the pattern for keys of its mapping.
+    """Return a schema in which a key of a mapping must match the mapping's pattern for keys.
 
-    pydantic writes `patternProperties`, which accepts any value under such a key.
+    pydantic writes `patternProperties`, which allows a key that does not match, with any value.
     """
     if isinstance(value, list):
         return [_with_checked_names(item) for item in value]
@@ -75,7 +75,7 @@ def _with_checked_names(value: Any) -> Any:  # noqa: ANN401 any JSON value
 
 
 def _allow_part_keys(schema: Schema, part: Schema) -> None:
-    """Allow a question of one part to have the keys of the part itself."""
+    """Allow a question to have the keys of its only part, in place of the key `parts`."""
     schema["properties"] |= {key: part["properties"][key] for key in PART_KEYS}
     schema["required"].remove("parts")
     required = [key for key in PART_KEYS if key in part["required"]]

@@ -105,14 +105,14 @@ def _violations_in_turn(trial: _Trial) -> Iterator[CaseFinding]:
                 f"{name} is right in a first call and wrong when calls take turns: "
                 f"something is kept outside of what the steps hand on (case {case.name})"
             )
-            # If a fresh process is wrong on this draw too, earlier calls are not the cause.
+            # If freshly loaded code is wrong on this draw too, earlier calls are not the cause.
             if draw and _is_wrong_when_fresh(trial, name, inputs, draw):
                 sentence = f"{mismatch.sentence} on another draw of case {case.name}"
             yield CaseFinding(sentence, mismatch=mismatch.to_report(case.name))
 
 
 def _is_wrong_when_fresh(trial: _Trial, name: str, inputs: api.Inputs, draw: int) -> bool:
-    """Load the submission again and return True if a result of its first call is wrong."""
+    """Load the submission again; return True if the result `name` of its first run is wrong."""
     program = api.load_again(trial.evaluation.subject)
     outcome = program.run(trial.steps, inputs, trial.evaluation.wanted_results[trial.check.run])
     return trial.find_mismatch(name, outcome, draw_index=draw) is not None

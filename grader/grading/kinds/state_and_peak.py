@@ -39,7 +39,7 @@ class CountedKind(Kind[K]):
         raise NotImplementedError
 
     def assess(self, trial: CaseTrial[K], measured: api.Measured, /) -> CaseFinding:
-        """Judge the submission's count."""
+        """Return the finding on what the worker measured in the submission's run."""
         raise NotImplementedError
 
     def max_count(self, trial: CaseTrial[K]) -> float:  # noqa: ARG002

@@ -55,7 +55,7 @@ class VerdictsCheck(Check):
     @model_validator(mode="before")
     @classmethod
     def _fill_in_cases(cls, keys: Any) -> Any:  # noqa: ANN401 any YAML value
-        """Set `cases`, which other rooms read, to the cases of `accept` and `reject`."""
+        """Set `cases`, which all other code reads, to the cases of `accept` and `reject`."""
         if not isinstance(keys, dict) or "cases" in keys:
             return keys
         accept = keys.get("accept") or []
@@ -72,7 +72,10 @@ class VerdictsCheck(Check):
 
 
 class VerdictsKind(Kind[VerdictsCheck]):
-    """Count the right implementations that a test accepts, and the wrong ones that it rejects."""
+    """Require that a test accepts every right implementation and rejects every wrong one.
+
+    A failing check earns points by the shares that are accepted and rejected; see `_share`.
+    """
 
     check_model = VerdictsCheck
     judges_values = True
@@ -117,7 +120,10 @@ class VerdictsKind(Kind[VerdictsCheck]):
 
 
 def _run_all_in_secret_order(evaluation: api.Evaluation) -> None:
-    """Run the test on the cases of all checks, in a random order that tells it nothing."""
+    """Run the test on the cases of all checks of this kind, in a random order.
+
+    So the test cannot tell from the order which implementations are right.
+    """
     runs_and_cases = [
         (check.run, case)
         for check in evaluation.question.spec.checks
@@ -160,7 +166,10 @@ def _right_answer(check: VerdictsCheck, case: api.Case) -> str:
 def _describe_missed(
     check: VerdictsCheck, missed: Sequence[api.Case], answers: Mapping[str, str]
 ) -> Iterator[str]:
-    """Describe the cases that the test judged wrongly, by its answer; "rejected" comes first."""
+    """Yield a text for each wrong answer of the test, with what its cases are about.
+
+    "rejected: a plain mean / a sum in float64", then "got through: the mask is left out".
+    """
     descriptions: dict[str, list[str]] = {}
     for case in missed:
         answer = answers[case.name]
