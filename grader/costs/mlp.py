@@ -1,9 +1,9 @@
 """The costs of a multilayer perceptron: shapes, bytes of training, FLOPs and bytes moved.
 
 The model is a stack of projections with relu or gelu between them, and the cross-entropy of its
-outputs in fp32.  Backward needs the input of each projection.  That input also
-gives the derivative of the relu before it; a gelu needs its own input besides.  The data needs no
-gradient: backward has one product for the first projection and two for each other one.
+outputs in fp32.  Backward needs the input of each projection.  That input also gives the derivative
+of the relu before it; a gelu needs its own input besides.  The data needs no gradient: backward has
+one product for the first projection and two for each other one.
 """
 
 from __future__ import annotations

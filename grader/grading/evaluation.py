@@ -104,7 +104,8 @@ class Evaluation:
     def with_bank_program(self, program: RemoteProgram) -> Evaluation:
         """Return this evaluation with a program of the bank in place of the submission.
 
-        The program's results are shared with other evaluations, and the reference need not run.
+        The program's results are shared with other evaluations.  Checks do not run the reference
+        before it.
         """
         other = self.with_subject(program)
         other._subject_memory = self._bank_memory
@@ -380,7 +381,7 @@ class Evaluation:
     def _prefetch_all_checks(
         self, program: RemoteProgram, run: str, case: CaseRecipe, mode: str = NATIVE
     ) -> None:
-        """If a check needs this run of this case, do the run for all small cases that need it.
+        """If a check needs the run on the case, do it for all small cases on which one does.
 
         So their results come in few requests.  In a mode other than `NATIVE`, float64 cases are
         left out: few of them need it.

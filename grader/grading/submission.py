@@ -345,7 +345,7 @@ def run_experiment(
 
 
 def _timed_run(program: RemoteProgram, step: Step, seed: int) -> ExperimentResult:
-    """Run the step of an experiment; return its value or fault, its time and all output."""
+    """Run the step of an experiment; return its value or fault, its time and its output."""
     value: Value = None
     fault = ""
     raised = None

@@ -115,7 +115,7 @@ def tolerance_band(
 
 
 def _limited_by_own_size(dtype: str, common: float, own_size: Array, scale: float) -> Array:
-    """Return the common band, reduced for entries far smaller than the largest one."""
+    """Return the common band, except in float32 reduced for entries far below the largest."""
     if dtype == "float32":
         return np.full(own_size.shape, common)
     reduced = np.minimum(common, OWN_SIZE_SHARE * own_size)
@@ -179,7 +179,7 @@ def input_scale(
     - The smallest size of the other inputs, if it is below 1.  A larger one tells nothing: a result
       computed from logits of 1e30 may be a probability.
 
-    Inputs that are all zero do not count; if there are no others, the input scale is 0.  Numbers
+    Inputs that are all zero do not count; if there are no others, the input scale is 0.  Scalars
     count only if no input is an array of floats.
     """
     names = run_inputs(steps_producing(evaluation.steps(run), result))

@@ -141,7 +141,7 @@ class Kind(Generic[K]):
     needs_drawn_inputs: ClassVar[bool] = False  # results of fixed inputs could be remembered
     judges_values: ClassVar[bool] = False  # it judges values of results: zeros should not pass
     is_law: ClassVar[bool] = False  # it tests a law of right results, not expected values
-    compares_final_value_only: ClassVar[bool] = False  # other values of a series are not compared
+    compares_final_value_only: ClassVar[bool] = False  # audits compare only a series' last value
     hides_expected: ClassVar[bool] = False  # an estimate: no expected value is shown before a pass
     is_timed: ClassVar[bool] = False  # it measures time: an audit runs it on the reference only
     stops_late: ClassVar[bool] = False  # a call that hangs is stopped late
@@ -209,7 +209,7 @@ class Kind(Generic[K]):
         return None
 
     def varies_with_style(self, check: K) -> bool:  # noqa: ARG002
-        """Return True if programs with the same idea may differ here, as they do in peak memory."""
+        """Return True if programs with the same idea may give other values, as of peak memory."""
         return False
 
     # -- audit ------------------------------------------------------------------------------

@@ -33,7 +33,10 @@ class CurveCheck(TolerantCheck):
 
 
 class CurveKind(Kind[CurveCheck]):
-    """Judge if the curve is finite and where it ends; with a tolerance, judge each point."""
+    """Require that the curve is finite and ends where the check says.
+
+    With a tolerance, every point must also be near the reference's.
+    """
 
     check_model = CurveCheck
     judges_values = True

@@ -45,7 +45,7 @@ class OutputsCheck(TolerantCheck):
 
 
 class OutputsKind(Kind[OutputsCheck]):
-    """Compare every result of the check on every case."""
+    """Compare every result of the check with the reference's, on every case."""
 
     check_model = OutputsCheck
     judges_values = True
