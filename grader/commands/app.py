@@ -199,7 +199,7 @@ def _typed_name(path: str) -> str:
 
 
 def _load_typed_command(word: str) -> Any:  # noqa: ANN401 - as above
-    """Return the program with the typed command or group only; for other words and `help`, all."""
+    """Return the program with only the command or group `word`; for `help` or no command, all."""
     names = {*_GROUPS, *map(_typed_name, _COMMANDS[""].split())} - {"help"}
     return load_command(word if word in names else "")
 

@@ -35,12 +35,12 @@ class AuditOutcome(NamedTuple):
 
     name: str
     fault: BankError | None = None  # why the question cannot be read
-    proof_status: ProofStatus | None = None  # None: proofs of its bank do not count
+    proof_status: ProofStatus | None = None  # None: not looked for, or not trusted
     is_believed: bool = False  # the proof replaces the audit
     report: AuditReport | None = None
     mutants: MutationReport | None = None
     proof_path: str = ""  # of a proof that was written
-    killed_by_written: int = 0  # ideas above which `killed_by` was written
+    killed_by_written: int = 0  # number of ideas above which `killed_by` was written
 
     def is_ready(self, *, strict: bool) -> bool:
         """Return True unless the question is unreadable, or its audit or a mutant has a problem.
@@ -55,7 +55,7 @@ class AuditOutcome(NamedTuple):
 
     @property
     def was_tried(self) -> bool:
-        """True unless the question was skipped."""
+        """True unless the question was skipped, because it needs torch and torch is missing."""
         return self.report is not None or self.fault is not None or self.is_believed
 
 
@@ -70,7 +70,8 @@ def run_audit(
 
     Without `question_ids`, all questions are audited except those with a current proof (unless
     `plan.ignores_proofs`) and, without torch, those that need it.  Outcomes without an audit come
-    first.  The bank of the current folder is used if no other is named, or has the question.
+    first.  If the current folder is a bank and no other is named, "all" are its questions, and a
+    named question that no bank in use has is taken from it.
     """
     from grader.audit.audit import audit_questions
 
@@ -127,7 +128,7 @@ def _proof_status(question: Question, plan: AuditPlan) -> ProofStatus | None:
 def _write_results(
     ctx: Context, question: Question, outcome: AuditOutcome, plan: AuditPlan
 ) -> AuditOutcome:
-    """Write `killed_by` and the proof if the plan says so; return the outcome with both noted.
+    """Write `killed_by` and the proof if the plan says so; return the outcome that says so.
 
     A proof is written only for a ready question of which all mutants were tried.
     """
@@ -173,7 +174,7 @@ def write_killed_by(question: Question, report: AuditReport) -> int:
 def _write_proof(ctx: Context, question: Question, outcome: AuditOutcome, plan: AuditPlan) -> str:
     """Write the proof if the plan says so, and return its path; return "" otherwise.
 
-    If none is written, warn if the current proof differs from the results.
+    If none is written, warn if the current proof differs from the results of the same seeds.
     """
     from grader.audit import proofs
 
@@ -197,7 +198,7 @@ def _write_proof(ctx: Context, question: Question, outcome: AuditOutcome, plan: 
 
 
 def banks_for(ctx: Context, name: str) -> list[Path]:
-    """Return the banks in use, or the current folder if only that has a question.
+    """Return the banks in use, or only the current folder if no other bank has the question.
 
     Warn if a bank in use and the current folder have a question of this name.
 

@@ -183,8 +183,8 @@ def _shortest_program(
 ) -> tuple[str, Report]:
     """Return the shortest failing program without names of students in it, and its report.
 
-    Code that the reference has too is cut, if the rest below the reference gives equal results.
-    UsageError if no program is left.
+    Its blocks that the reference has, too, are cut if the rest, appended to the reference, gives
+    the same results as the whole program.  UsageError if no program is left.
     """
     from grader.explain.session import GradingSession
 
@@ -225,7 +225,7 @@ def _stopping_checks(report: Report) -> tuple[str, ...]:
 
 
 def _blocks(text: str) -> list[str]:
-    """Split a program at each line that is not indented, as text; drop lines of comments."""
+    """Split the text of a program into its top-level blocks, without lines of comments."""
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     return [block.strip() for block in _BLOCK_START.split("\n".join(lines))]
 

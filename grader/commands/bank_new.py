@@ -128,7 +128,8 @@ def _write(
 ) -> list[Path]:
     """Write all files or none, the spec last, and return their paths, the spec first.
 
-    UsageError if the spec exists, as .yaml or .yml, or the folder for the programs does.
+    UsageError if a file cannot be written, or something is there already: the spec, as .yaml or
+    .yml, or the folder that the programs need.
     """
     for path in (spec_path, spec_path.with_suffix(".yml"), folder):
         if os.path.lexists(path) and (programs or path != folder):

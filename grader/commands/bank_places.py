@@ -84,7 +84,7 @@ def _entries(lines: list[str]) -> list[str]:
 
 @contextmanager
 def _user_list() -> Iterator[list[str]]:
-    """Give the lines of the user's list, and write them at the end if the caller changed them.
+    """Yield the lines of the user's list, and write them at the end if the caller changed them.
 
     Other commands that change the list wait meanwhile.  The lock is on the list's folder, because
     the list need not exist.  UsageError if the list cannot be read or written.

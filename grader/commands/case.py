@@ -43,9 +43,10 @@ def _read_cases(
 ) -> tuple[ResolvedDrill, dict[str, tuple[CaseRecipe, list[Check]]], HistoryRow | None]:
     """Return the drill, its cases by name, and the last grade since the question was begun, if any.
 
-    A case has its recipe, which says how the inputs are made, and the checks that use it.  Cases
-    that only parts not yet asked use are left out.  UsageError if a script cannot call the
-    submission, or if a blind interview asks the question: a case tells what is right.
+    A case has its recipe, which says how the inputs are made, and the checks that use it.  A case
+    is left out if only checks of parts that are not asked yet use it.  UsageError if a script
+    cannot call the submission, or if a blind interview asks the question: a case tells what is
+    right.
     """
     from grader.commands import open_interview
     from grader.grading.case_inputs import checks_using_case
@@ -76,7 +77,7 @@ def _read_cases(
 
 
 def list_cases(ctx: Context, question_id: str | None) -> tuple[ResolvedDrill, list[dict[str, Any]]]:
-    """Return the drill, and the cases of `drill case --json`: case, about, checks, failing.
+    """Return the drill, and a JSON object for each case: its name, text, checks, and `failing`.
 
     `failing` is True if a check failed on the case in the last grade.
     """

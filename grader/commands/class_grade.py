@@ -221,7 +221,7 @@ def _require_all_questions(
 ) -> None:
     """Without `--class`, raise UsageError if earlier results in `--out` would lose something.
 
-    They were made with a class.yaml, or they hold grades of a question that `--question` omits.
+    They would lose what a class.yaml set, or the grades of a question that `--question` omits.
     """
     if plan.file is not None:
         return

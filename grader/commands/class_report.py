@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def report_class(folder: Path, *, html: Path | None = None) -> ClassFindings:
-    """Return the findings of a class from its results; with `html`, write them there as a page."""
+    """Return the findings on a class from its results; write them as a page to the path `html`."""
     from grader.classroom.report import class_findings
     from grader.classroom.report_page import class_page
     from grader.classroom.results import ClassResults
@@ -69,7 +69,7 @@ def report(
 
 
 def _write_feedback(folder: Path, feedback: Path) -> tuple[int, int]:
-    """Write a page for each student; return how many students there are, and files changed.
+    """Write a page for each student; return the numbers of students and of changed files.
 
     Note the questions whose feedback is shortened because of hidden checks, and warn of pages in
     `feedback` of students who are not in the results.

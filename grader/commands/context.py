@@ -43,8 +43,8 @@ def choose_seed(question: Question | None = None, asked: int | None = None) -> i
     """Return `asked`, or else a fresh random seed, for a grade of a question.
 
     A seed draws random inputs, and chooses the numbers in the text of a question that has several
-    sets of them.  A fresh seed chooses the set that `question` was loaded with, or without one the
-    first set of any question.  UsageError if `asked` chooses another set.
+    sets of them.  A fresh seed chooses the set that `question` was loaded with, or the first set
+    if no question is given.  UsageError if `asked` chooses another set than `question` has.
     """
     if asked is None:
         fresh = int.from_bytes(os.urandom(4), "big")
@@ -82,7 +82,7 @@ class Context:
 
     @cached_property
     def store(self) -> Store:
-        """The records.  A fault of them raises RecordsError here; `read` and `write` only warn.
+        """The records.  Its methods raise RecordsError, where `Context.read` and `write` only warn.
 
         Results of the questions of an open interview are hidden.
         """

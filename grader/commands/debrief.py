@@ -144,7 +144,7 @@ class _Grades:
         self._shown_since: dict[str, float] = {}  # minute, by idea that the last page shows
         self._tries: Counter[int] = Counter()
         self.ideas: dict[str, IdeaDuration] = {}
-        self.never_failed: dict[str, bool] = {}  # by check
+        self.never_failed: dict[str, bool] = {}  # by check that ran; False: a try failed it
         self.last_fault: str | None = ""  # first failure of the last grade, as a sentence
 
     def add(self, row: Event, version: str | None) -> None:

@@ -56,7 +56,7 @@ class Discussion(NamedTuple):
 
 
 class AnswerResult(NamedTuple):
-    """The verdict on an answer."""
+    """The verdict on an answer to a follow-up, and the wrong idea that the answer shows."""
 
     verdict: str | None  # pass or fail; None: the person has not ticked the key points
     idea: str = ""  # name of the wrong idea that the answer shows, if it shows one

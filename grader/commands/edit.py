@@ -32,7 +32,7 @@ def open_editor(path: Path, command: str | None = None) -> None:
     """Open a file in an editor, and wait until the editor ends.
 
     `command`, by default VISUAL or EDITOR, may have options: "code --wait".  UsageError if no
-    editor is named, or it ends with an error.
+    editor is named, or the editor ends with an error.
     """
     import subprocess
 

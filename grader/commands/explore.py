@@ -33,8 +33,8 @@ def explore_model(
 ) -> ExploredModel:
     """Return a model with the settings of a preset (default: its first), changed by assignments.
 
-    An assignment is a text such as "batch=8".  UsageError for an unknown name, or a value that is
-    neither a whole number nor a word of the setting.
+    An assignment is a text such as "batch=8".  UsageError for an unknown name, and for a value that
+    is not one of the setting's words, or not a whole number if the setting has no words.
     """
     model = _find("model", name, MODELS)
     preset = preset or next(iter(model.presets))

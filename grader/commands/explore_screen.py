@@ -43,7 +43,7 @@ def show_explorer(explorer: Explorer) -> None:
 
 
 class Explorer:
-    """The settings of a model, and below them one view of its costs."""
+    """What the screen shows: the settings of a model, and below them one view of its costs."""
 
     def __init__(self, model: CostModel, settings: Settings) -> None:
         self.requested_settings = dict(settings)
@@ -88,7 +88,8 @@ class Explorer:
     def _neighbor(self, *, is_right: bool) -> int | str:
         """Return the next larger value of the chosen setting (`is_right`), or the next smaller.
 
-        For a setting with words it is the next word.  At an end it is the present value.
+        For a setting with words it is the next or the previous word.  At an end it is the present
+        value.
         """
         setting = self._model.settings[self._chosen_number]
         value = self.requested_settings[setting.name]

@@ -78,11 +78,10 @@ def replace(path: Path, content: bytes, advice: str = _ELSEWHERE) -> None:
 def replace_keeping_copy(
     ctx: Context, path: Path, content: bytes, reason: str, event: Event
 ) -> Path | None:
-    """Write a file and record `event`; if the old content differs, keep it in a copy, too.
+    """Write a file and record `event`; keep a different old content in a copy and in the records.
 
-    The records keep it as well.
-    Return the copy, such as submission.before-reset-1.py for the reason "reset"; None if there was
-    nothing to keep.
+    Return the path of the copy, such as submission.before-reset-1.py for the reason "reset"; None
+    if there was nothing to keep.
     """
     refuse_link(path)
     if os.path.lexists(path):

@@ -231,7 +231,7 @@ def _begin_attempt(
 
 
 def _finish_attempt(ctx: Context, attempt: _Attempt, report: Report) -> GradeResult:
-    """Record a report and return the result; write a part that is asked now into QUESTION.md.
+    """Record a report and return the result; if a new part is asked now, add it to QUESTION.md.
 
     In an open interview the result has no ideas: its debrief shows them.  SealedError if the
     interview is blind.
@@ -474,8 +474,9 @@ def _needs_edit(report: Report) -> bool:
 def _time_text(graded: GradeResult, now: str) -> str:
     """Return a text such as "14 minutes (15 planned), after giving up".
 
-    The minutes run from the start of the question to `now`; 15 are planned for the parts that pass.
-    Both are left out if the question passed before, or the drill has no folder.
+    The minutes run from the start of the sitting to `now`; 15 are planned for the parts that pass,
+    or for all parts if none passes.  Both numbers are left out if the question passed earlier in
+    this sitting, or the drill has no folder.
     """
     from grader.model.number_format import format_minutes
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class HintResult(NamedTuple):
-    """Result of `drill hint`."""
+    """The hints to show, and how many hints the part has."""
 
     resolved_drill: ResolvedDrill
     hints_to_show: tuple[tuple[int, str], ...]  # with their numbers in the part, from 1

@@ -39,11 +39,11 @@ class HistoryRow(NamedTuple):
 
     attempt: Attempt
     mark: AttemptMark
-    part: int = 0  # the first part that did not pass, or the last part; 0: unknown
+    part: int = 0  # the first that did not pass, or the last part (`on`: that passed); 0: unknown
     of: int = 0  # parts of the question
     on: bool = False  # it passed all parts that were asked then; failures are in later parts
     ideas: tuple[str, ...] = ()  # the idea that its page named first, if it named any
-    failed: str = ""  # the first check that did not pass
+    failed: str = ""  # the first check that did not pass, or the message if no check ran
     case: str = ""  # the smallest case that failed in it
     clause: str = ""  # the first clause of the contract that the check is about
     failing: frozenset[tuple[str, str]] = frozenset()  # failing cases, each with its check

@@ -142,12 +142,12 @@ def _startable_questions(
 
 
 def _fill_time(startable: Sequence[QuestionStatus], minutes: int) -> list[Header]:
-    """Choose questions of at most `minutes` in all; return them, the shortest first.
+    """Choose a set of questions that take at most `minutes`; return it, the shortest first.
 
-    A set that takes 80 % of the time fills it.  Due questions are considered only if new ones
-    cannot fill the time, and later ones only if new and due ones cannot.  A set that fills the time
-    is better than one that does not; then `_quality` decides, then the minutes it takes.  Empty if
-    no question fits.
+    A set fills the time if it takes at least 80 % of it.  Due questions are tried only if new ones
+    cannot fill the time, and questions in the state `later` only if new and due ones cannot.  Among
+    sets that fill the time (or, if there are none, among all), the one with the best `_quality`
+    wins; of equally good ones the longest.  The list is empty if no question fits.
     """
     min_minutes = _MIN_FILL * minutes
     best_sets: dict[int, tuple[Header, ...]] = {0: ()}  # the best set of each sum of minutes
@@ -171,7 +171,8 @@ def _fill_time(startable: Sequence[QuestionStatus], minutes: int) -> list[Header
 def _quality(headers: Sequence[Header]) -> tuple[int, ...]:
     """Return a sort key of a set of questions, highest for the best.
 
-    Better are more questions that ask for code; then more forms, fewer questions, more tracks.
+    The best set has the most questions that ask for code; of several, the one with the most forms
+    of questions, then with the fewest questions, then with the most tracks.
     """
     from grader import forms
 
@@ -205,9 +206,9 @@ def _start_question(ctx: Context, planned: InterviewQuestion, folder: Path) -> Q
 
 
 def current_drill(ctx: Context, interview: Interview) -> ResolvedDrill | None:
-    """Return the current question; if there is none or it is finished, ask the next planned one.
+    """Return the drill of the current question; None if the last planned one is finished.
 
-    None after the last planned one.
+    If no question is asked yet, or the current one is finished, ask the next planned one first.
     """
     if interview.asked:
         drill = resolve_drill(ctx, interview.questions[interview.current_index].called)
@@ -220,8 +221,8 @@ def current_drill(ctx: Context, interview: Interview) -> ResolvedDrill | None:
 def next_step(ctx: Context, interview: Interview) -> NextStep | None:
     """Return the next part of a blind interview, or else the next question.
 
-    In other interviews a pass asks the next part.  After the last planned question, choose another
-    one that fits the minutes left; None if none.
+    An interview that is not blind needs no step to the next part: a pass asks it.  After the last
+    planned question, choose another one that fits the minutes left; None if no question fits.
     """
     if interview.blind and interview.asked:
         part = interview.asked[-1].part + 1
@@ -239,9 +240,9 @@ def next_step(ctx: Context, interview: Interview) -> NextStep | None:
 
 
 def ask_next(ctx: Context, interview: Interview, step: NextStep) -> ResolvedDrill:
-    """Ask a part (write QUESTION.md) or a question (start it); record it in `interview`, too.
+    """Ask a part (write it into QUESTION.md) or a question (start it), and return its drill.
 
-    Return the drill of the question.
+    That it was asked is recorded, and added to `interview`.
     """
     import json
 
@@ -434,8 +435,8 @@ def _ask(
 ) -> None:
     """Ask questions on the whole screen until the person leaves, then show what to do next.
 
-    Without a screen, or with `json`, show only the current question, `drill`; None after the last
-    one.  If the time is over, show the debrief, unless a candidate may see the screen.
+    Without a screen, or with `json`, show only the current question.  `drill` is None after the
+    last one.  If the time is over, show the debrief, unless a candidate may see the screen.
     """
     if not json:
         drill = _ask_on_screen(ctx, context, interview, drill)

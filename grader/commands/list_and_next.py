@@ -217,7 +217,8 @@ class _Ranking:
 def suggest_question(ctx: Context) -> tuple[QuestionStatus, str, Path | None] | None:
     """Return the question to do next, the reason, and its folder, if it has one.
 
-    None if no question can be read.  A question in the state `later` is not due yet.
+    If every question is finished and none is due, it is the one that is due next, in the state
+    `later`.  None if no question can be read.
     """
     rows = [row for row in list_questions(ctx) if row.practice_state != "unreadable"]
     ranking = _Ranking(ctx, rows)
@@ -243,7 +244,7 @@ def suggest_question(ctx: Context) -> tuple[QuestionStatus, str, Path | None] | 
 
 
 def _last_folder(ctx: Context, header: Header) -> Path | None:
-    """Return the folder in which a question was started last; None if it is gone."""
+    """Return the folder in which a question was started last; None if there is none (any more)."""
     for start in ctx.starts:
         if start.question == header.id and progress.is_about_question(
             start.bank, str(header.bank), header.id

@@ -70,7 +70,7 @@ class NotebookPage:
 
 
 class NotebookGrade(NotebookPage):
-    """Result of a grade, shown as its page; it has all attributes of its report, as `verdict`."""
+    """Result of a grade, shown as its page; it has attributes of its report: `grade.verdict`."""
 
     def __init__(self, report: Report, context: GradeContext) -> None:
         super().__init__(grade_page(report, context))

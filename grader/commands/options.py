@@ -59,7 +59,7 @@ def data_folder() -> Path:
 
 
 def check_candidate(option: str, name: str) -> None:
-    """Raise UsageError if a candidate's name is too long or unsafe as a folder's name, as `../x`.
+    """Raise UsageError if a candidate's name is too long or unsafe as a folder's name: "../x".
 
     `option` is where the name came from, for the message.
     """
@@ -109,17 +109,17 @@ def flag(name: str, help: str) -> Any:  # noqa: ANN401
 
 
 def option(metavar: str, help: str, *names: str, **more: Any) -> Any:  # noqa: ANN401
-    """Declare an option with a value; `names` are as `--dir` (default: that of its parameter)."""
+    """Declare an option with a value; `names` such as "--dir" replace the name of its parameter."""
     return typer.Option(*names, metavar=metavar, help=help, **more)
 
 
 def argument(metavar: str, help: str | None = None, **more: Any) -> Any:  # noqa: ANN401
-    """Declare an argument."""
+    """Declare an argument; the help shows `metavar` for it, and no default."""
     return typer.Argument(metavar=metavar, help=help, show_default=False, **more)
 
 
 def _offering(find: Callable[[typer.Context, list[Path]], Iterable[str]]) -> Callable[..., Any]:
-    """Return a completion that offers the words of `find` that begin with the typed text.
+    """Return a completion: it offers those words from `find` that begin with the typed text.
 
     `find` gets the banks in use.  On an error no word is offered.
     """

@@ -189,7 +189,8 @@ def _needs_pager(lines: Iterable[text_layout.Line]) -> bool:
 def _writes_styles() -> bool:
     """Return True if standard output gets escape sequences, such as colors.
 
-    In this order decide: `--color`, `--plain`, NO_COLOR, TERM, FORCE_COLOR, if it is a terminal.
+    The first of these that is set decides: `--color`, `--plain`, NO_COLOR, TERM=dumb, FORCE_COLOR.
+    If none is set, a terminal gets them.
     """
     if style.color != "auto" or style.plain:
         return style.color == "always"

@@ -35,7 +35,7 @@ _ELSEWHERE = "name another place with --out"
 
 
 class Pack(NamedTuple):
-    """Result of `drill pack`."""
+    """What `drill pack` wrote, and where."""
 
     out: Path
     questions: tuple[str, ...]
@@ -111,7 +111,7 @@ def _question_files(question: Question, parts: int) -> dict[str, bytes]:
 
 
 def _examples(question: Question, parts: Sequence[Part]) -> Iterator[tuple[str, bytes]]:
-    """Yield path and content of the files of `_example_cases` of each part, each case once."""
+    """Yield path and content of the examples of all parts; a case of several parts comes once."""
     written_cases: set[str] = set()
     with bank_session(question) as session:
         starter = question.without_leading_blank_lines(question.starter)
@@ -132,8 +132,9 @@ def _example_cases(
 ) -> Iterator[tuple[str, CaseRecipe, list[str]]]:
     """Yield run, case and names of the results to print, for the examples of a part.
 
-    These are the first cases of its first check.  If the starter passes that check, the smallest
-    case of another check that it fails is added: `failing` has it by the ID of the check.
+    These are the first cases of its first check.  If the starter passes that check but fails
+    another, the smallest case that it fails there is added.  `failing` has the smallest failing
+    case by the ID of the check.
     """
     from grader.grading.kinds import registry
 

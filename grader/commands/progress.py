@@ -54,9 +54,10 @@ def _track_progress(name: str, statuses: list[QuestionStatus]) -> TrackProgress:
 
 
 def _frequent_ideas(ctx: Context) -> tuple[PracticeIdea, ...]:
-    """Return the wrong ideas that pages named, the most frequent first; empty without records.
+    """Return the wrong ideas that grades of the person's tries named, the most frequent first.
 
-    A file that was graded twice counts once.
+    Of each grade the first idea counts, and grades of the same version of a file count once.  Empty
+    if the records cannot be read.
     """
     from grader.commands.history import list_history
 

@@ -17,7 +17,8 @@ from grader.records import progress
 def _runs_used(ctx: Context, drill: ResolvedDrill) -> tuple[int, int]:
     """Return how many runs of a question are used, and its budget: (2, 5).
 
-    UsageError if none is left, the question has no script to run, no folder, or no torch it needs.
+    UsageError if no run is left, if the question has no script to run, if the drill has no folder,
+    or if torch is needed and missing.
     """
     question = drill.question
     experiments = question.spec.experiments

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def bank_session(question: Question) -> Iterator[GradingSession]:
     """Open a session to run the bank's own programs, such as the reference.
 
-    UsageError if torch is needed and missing; BankError if such a program fails.
+    UsageError if torch is needed and missing; BankError if one of the programs fails.
     """
     require_torch(question)
     import numpy as np
@@ -42,7 +42,7 @@ def bank_session(question: Question) -> Iterator[GradingSession]:
 
 
 def collect_evidence(question: Question) -> list[IdeaEvidence]:
-    """Run a program with each wrong idea; return how the first check that must fail shows it."""
+    """Run a program with each wrong idea; return what the first check that must stop it found."""
     with bank_session(question) as session:
         parts = question.spec.parts
         return [idea for part in parts for idea in _evidence_of_part(session, part)]

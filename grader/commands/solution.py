@@ -277,7 +277,7 @@ def _change_lines(result: SolutionResult) -> Iterator[text_layout.Line]:
 
 
 def diff_lines(lines: Iterable[DiffLine]) -> Iterator[text_layout.Line]:
-    """Yield the lines of a difference after a colored sign, or with `--plain` as "goes: x = 1"."""
+    """Yield each line of a difference after its colored sign; with `--plain`, "goes: x = 1"."""
     for sign, text in lines:
         if output.style.plain:
             if sign in _SIGN_WORDS:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class StartResult(NamedTuple):
-    """Result of `drill start`."""
+    """A started question, its folder, and which files were written."""
 
     question: Question
     workspace: Workspace

@@ -50,7 +50,8 @@ def watch_page(
     """Return the page of the last grade, or why there is no grade, with `notes` as last sentences.
 
     `keys`: leave out the commands to type next, because the screen has keys.  `full`: shorten
-    nothing.  `clock` is the time to show (default: that of the grade or of the sitting).
+    nothing.  `clock` is the time to show: "31 of 45 minutes left" (default: the time that the grade
+    has from an interview, or else the time spent in the sitting: "12 of 15 min").
     """
     graded = watched.last_grade
     fault = watched.fault
@@ -169,7 +170,10 @@ class WatchScreen(WholeScreen):
         return False
 
     def _handle(self, event: str) -> bool:
-        """Grade if there is time for a look, or handle a key; return True if a redraw is needed."""
+        """Handle an event; return True if a redraw is needed, as after any signal.
+
+        At a `LOOK_EVENT` grade the file if it has changed; at a key do its action.
+        """
         if event == LOOK_EVENT:
             has_changed = self._watched.grade_if_changed()
             if has_changed:  # the verdict replaces any other output
@@ -240,7 +244,7 @@ class WatchScreen(WholeScreen):
     def _read_text(self, kind: str, keep: Callable[[str], object]) -> None:
         """Read a text until Enter and pass it to `keep`, unless it is blank.
 
-        Only its length is shown, as the candidate may see the screen.  `kind` is its name, "note".
+        Only its length is shown, as the candidate may see the screen.  `kind` names it: "note".
         """
         typed = ""
         try:
@@ -295,7 +299,7 @@ class WatchScreen(WholeScreen):
         return keys
 
     def _time_text(self) -> str:
-        """Return the time left of an interview, or else of the sitting: "12 of 15 min"."""
+        """Return the time left of an interview, or else the time spent: "12 of 15 min"."""
         return self._interview.time_left() if self._interview else self._watched.time_text
 
     def _replace_first_word(self, word: str) -> None:

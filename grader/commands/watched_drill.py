@@ -1,8 +1,7 @@
 """A drill that is graded at every save.
 
 A session (worker processes and results of the reference) stays open between grades: the reference
-does not run twice on the same inputs.
-A file that cannot be graded does not end the watch.
+does not run twice on the same inputs.  A file that cannot be graded does not end the watch.
 """
 
 from __future__ import annotations

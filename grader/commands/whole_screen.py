@@ -38,8 +38,9 @@ _LEAVE_SCREEN = "\x1b[?25h\x1b[?1049l"
 
 
 def screen_events(signals: list[int] | None = None) -> Iterator[str]:
-    """Yield events until standard input ends: "q" or "page up", "SIGWINCH", or `LOOK_EVENT`.
+    """Yield events until standard input ends.
 
+    An event is a key, such as "q" or "page up", a signal, such as "SIGWINCH", or `LOOK_EVENT`.
     `signals` are numbers that a signal handler appends; each is removed and yielded by name.
     """
     while sys.stdin is not None:
@@ -100,7 +101,7 @@ class WholeScreen(Closeable):
         self.put_keys(*keys)
 
     def put_keys(self, *keys: str) -> None:
-        """Show keys in the last line; without room, those before the last one are left out."""
+        """Show keys in the last line; if not all fit, the last one stays and those before it go."""
         size = get_terminal_size()
         words = [*keys]
         while len(words) > 1 and text_layout.display_width("  ".join(words)) > size.columns:

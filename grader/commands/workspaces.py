@@ -103,7 +103,7 @@ def _parse_marker(folder: Path, content: dict[str, object]) -> Workspace | None:
 
 
 def enclosing_workspace(folder: Path) -> Workspace | None:
-    """Return the nearest workspace among a folder and its parents; None if none is one."""
+    """Return the nearest workspace among a folder and its parents; None if there is none."""
     return next(filter(None, map(read_workspace, (folder, *folder.parents))), None)
 
 
@@ -202,10 +202,10 @@ def find_workspace(
 ) -> Workspace | None:
     """Return the workspace of a question: near the current folder, or else of its last start.
 
-    Near is around or right inside the current folder.  One that is only inside counts first if its
-    start is recorded, and otherwise only if no start of the question is.  If the folder of the last
-    start is not a drill any more, no older one is used.  `accepts` gets the path of a bank; it
-    returns False if a workspace of that bank is to be skipped.
+    The first of these is taken: the workspace around the current folder, one right inside it whose
+    start is recorded, the one that was started last (None if its folder is not a drill any more),
+    one right inside the current folder whose start is not recorded.  `accepts` gets the path of a
+    bank; it returns False if a workspace of that bank is to be skipped.
     """
     here = ctx.current_folder()
     starts = ctx.starts
@@ -227,8 +227,9 @@ def find_workspace(
 def _question_of(ctx: Context, workspace: Workspace) -> tuple[Path, str]:
     """Return the bank of a workspace's question, and its ID.
 
-    The bank that the marker claims, or one of its name, is taken if it is in use.  Without `--bank`
-    it is also taken if the records hold this very start.  Otherwise look in all banks in use.
+    The bank that the marker claims, or one of its name, is taken if it is in use.  If it is not in
+    use, it is taken only if the records hold this very start and `--bank` is not given.  Otherwise
+    the question is looked for in all banks in use.
     """
     marked_bank = ctx.bank_of(workspace.bank, workspace.question)
     banks = ctx.banks()
@@ -243,7 +244,8 @@ def _question_of(ctx: Context, workspace: Workspace) -> tuple[Path, str]:
 def _nearest_workspace(ctx: Context, folder: Path | None = None) -> Workspace:
     """Return the drill of `folder`, or else the only one around or inside the current folder.
 
-    UsageError if there is none or more than one, or a submission that no `drill start` made.
+    Of several inside, it is the one that an open interview asks.  UsageError if that leaves none
+    or more than one, or if the folder has a submission that no `drill start` made.
     """
     here = ctx.current_folder()
     if folder:
