@@ -55,7 +55,7 @@ class AuditOutcome(NamedTuple):
 
     @property
     def was_tried(self) -> bool:
-        """True unless the question was skipped, because it needs torch and torch is missing."""
+        """True unless the question was skipped: it needs torch, and torch is not installed."""
         return self.report is not None or self.fault is not None or self.is_believed
 
 
@@ -128,7 +128,7 @@ def _proof_status(question: Question, plan: AuditPlan) -> ProofStatus | None:
 def _write_results(
     ctx: Context, question: Question, outcome: AuditOutcome, plan: AuditPlan
 ) -> AuditOutcome:
-    """Write `killed_by` and the proof if the plan says so; return the outcome that says so.
+    """Write `killed_by` and the proof if the plan says so; return the outcome that tells of them.
 
     A proof is written only for a ready question of which all mutants were tried.
     """
@@ -198,7 +198,7 @@ def _write_proof(ctx: Context, question: Question, outcome: AuditOutcome, plan: 
 
 
 def banks_for(ctx: Context, name: str) -> list[Path]:
-    """Return the banks in use, or only the current folder if no other bank has the question.
+    """Return the banks in use, or the current folder alone if only it has the question.
 
     Warn if a bank in use and the current folder have a question of this name.
 

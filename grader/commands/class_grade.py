@@ -57,7 +57,7 @@ class ClassPlan(NamedTuple):
 
 
 class ClassProgress(NamedTuple):
-    """One finished submission, and how many submissions of the class are finished with it."""
+    """One finished submission, and how many of the class are finished, this one included."""
 
     done: int
     total_files: int

@@ -82,7 +82,7 @@ class Context:
 
     @cached_property
     def store(self) -> Store:
-        """The records.  Its methods raise RecordsError, where `Context.read` and `write` only warn.
+        """The records.  Its own methods raise RecordsError; `Context.read` and `write` only warn.
 
         Results of the questions of an open interview are hidden.
         """

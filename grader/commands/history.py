@@ -39,7 +39,7 @@ class HistoryRow(NamedTuple):
 
     attempt: Attempt
     mark: AttemptMark
-    part: int = 0  # the first that did not pass, or the last part (`on`: that passed); 0: unknown
+    part: int = 0  # the first that failed; if `on` or none failed, the last that passed; 0: unknown
     of: int = 0  # parts of the question
     on: bool = False  # it passed all parts that were asked then; failures are in later parts
     ideas: tuple[str, ...] = ()  # the idea that its page named first, if it named any

@@ -242,7 +242,7 @@ def next_step(ctx: Context, interview: Interview) -> NextStep | None:
 def ask_next(ctx: Context, interview: Interview, step: NextStep) -> ResolvedDrill:
     """Ask a part (write it into QUESTION.md) or a question (start it), and return its drill.
 
-    That it was asked is recorded, and added to `interview`.
+    Note in the records and in `interview` that it was asked.
     """
     import json
 
@@ -277,10 +277,10 @@ def record_note(ctx: Context, text: str) -> None:
 
 
 def record_mark(ctx: Context, text: str, question_id: str | None = None, part: int = 0) -> str:
-    """Record a mark and a note, such as "3 slow, but right"; return what it is on.
+    """Record a mark and a note, such as "3 slow, but right"; return what was marked.
 
-    It is on a question of the latest interview (default: the last one asked), or on one of its
-    parts, if `part` is not 0: "part 2 of ID".
+    That is a question of the latest interview (default: the last one asked), or one of its parts if
+    `part` is not 0: "part 2 of ID".
     """
     interview = _latest(ctx)
     asked_ids = [entry.question for entry in interview.asked]

@@ -59,7 +59,7 @@ def data_folder() -> Path:
 
 
 def check_candidate(option: str, name: str) -> None:
-    """Raise UsageError if a candidate's name is too long or unsafe as a folder's name: "../x".
+    """Raise UsageError if a candidate's name is too long or unsafe as a folder: "../x".
 
     `option` is where the name came from, for the message.
     """

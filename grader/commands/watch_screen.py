@@ -50,8 +50,8 @@ def watch_page(
     """Return the page of the last grade, or why there is no grade, with `notes` as last sentences.
 
     `keys`: leave out the commands to type next, because the screen has keys.  `full`: shorten
-    nothing.  `clock` is the time to show: "31 of 45 minutes left" (default: the time that the grade
-    has from an interview, or else the time spent in the sitting: "12 of 15 min").
+    nothing.  `clock` is the time to show: "31 of 45 minutes left".  By default it is the time
+    left that the grade has from an interview, or else the time spent: "12 of 15 min".
     """
     graded = watched.last_grade
     fault = watched.fault

@@ -101,7 +101,7 @@ class WholeScreen(Closeable):
         self.put_keys(*keys)
 
     def put_keys(self, *keys: str) -> None:
-        """Show keys in the last line; if not all fit, the last one stays and those before it go."""
+        """Show keys in the last line; if not all fit, leave out keys before the last one."""
         size = get_terminal_size()
         words = [*keys]
         while len(words) > 1 and text_layout.display_width("  ".join(words)) > size.columns:
