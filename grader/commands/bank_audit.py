@@ -128,7 +128,7 @@ def _proof_status(question: Question, plan: AuditPlan) -> ProofStatus | None:
 def _write_results(
     ctx: Context, question: Question, outcome: AuditOutcome, plan: AuditPlan
 ) -> AuditOutcome:
-    """Write `killed_by` and the proof if the plan says so; return the outcome that tells of them.
+    """Write `killed_by` and the proof if the plan says so; return the outcome with both noted.
 
     A proof is written only for a ready question of which all mutants were tried.
     """

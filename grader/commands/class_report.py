@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def report_class(folder: Path, *, html: Path | None = None) -> ClassFindings:
-    """Return the findings on a class from its results; with `html`, write them to it as a page."""
+    """Return the findings on a class from its results; write them as a page to `html` if given."""
     from grader.classroom.report import class_findings
     from grader.classroom.report_page import class_page
     from grader.classroom.results import ClassResults
