@@ -70,11 +70,11 @@ class SolutionCheck(NamedTuple):
 
 
 def stand_in_sources(session: GradingSession, kind: str) -> list[bytes]:
-    """Return the reference, and a layer of code that replaces each function that a run calls.
+    """Return the reference, and code on top that replaces the functions that runs or drivers call.
 
     Args:
         session: session of the question.
-        kind: a key of STYLES or ANSWERS; the replacements compute or answer in this way.
+        kind: a key of STYLES (how the replacements compute) or of ANSWERS (what they return).
     """
     question = session.question
     loaded = session.bank.reference.loaded
@@ -104,8 +104,8 @@ def check_accepted_solutions(
 ) -> SolutionCheck:
     """Run the required checks on every accepted solution.
 
-    Checks that measure time run on the first seed only.  The share of each budget that a solution
-    takes is added to `budgets`, by the name of the solution.
+    Checks that measure time run on the first seed only.  `budgets` gets the share of each budget
+    that a solution takes on the first seed on which it runs, by the name of the solution.
     """
     problems: dict[str, list[SeedProblem]] = {}
     for name in session.question.accepted:
@@ -154,7 +154,10 @@ def check_repair(
 def _solution_check(
     problems_by_name: Mapping[str, Sequence[SeedProblem]], seeds: int, *, derived: bool
 ) -> SolutionCheck:
-    """Return how many of `seeds` each solution passes, and its problems as sentences."""
+    """Return on how many seeds each solution passes, and its problems as sentences.
+
+    `seeds` is the number of seeds tried.  `derived` says that the audit made the solutions.
+    """
     results = []
     sentences = []
     for name, problems in problems_by_name.items():
@@ -173,10 +176,10 @@ def _rejections(
     *,
     timed: bool,
 ) -> Iterator[SeedProblem]:
-    """Yield the required checks that reject an accepted solution on one seed.
+    """Yield a problem for each required check that rejects an accepted solution on one seed.
 
-    Of checks that fail by the same exception, only the first is yielded.  A solution that cannot
-    run is a problem, too.  The solution's shares of budgets are added to `budgets`.
+    Of checks that fail by the same exception, only the first counts.  A solution that cannot run is
+    a problem, too.  `budgets` gets the solution's shares unless an earlier seed has added them.
     """
     question = session.question
     file = program_file(question, ACCEPTED_PREFIX + name)
@@ -210,7 +213,7 @@ def _rejections(
 
 
 def _cause(result: CheckResult) -> object:
-    """Return the exception behind a result, as a key, or the check's id if it did not raise."""
+    """Return a key that is equal for results of one exception; else it is the check's id."""
     raised = result.raised
     if raised is None:
         return result.id
@@ -259,7 +262,7 @@ def check_restyled_reference(
 def _style_rejections(
     session: GradingSession, style: str, about: str, seed: int
 ) -> Iterator[SeedProblem]:
-    """Yield the checks that reject the reference in one style on one seed.
+    """Yield a problem for each check of values that rejects the reference in one style.
 
     Raises:
         BankProgramError: the reference raises in this style, or takes too long.
@@ -282,7 +285,7 @@ def _style_rejections(
 
 
 def try_trivial_answers(session: GradingSession, seed: int) -> list[TrivialAnswer]:
-    """Run every check on every trivial answer.
+    """Return every trivial answer with the checks that it passes on one seed.
 
     If zeros, ones and NaN all pass and equal the reference, nothing was replaced: the checks look
     at changed arguments and not at results.  Then no answer counts but `first-call`.
@@ -308,10 +311,11 @@ def try_trivial_answers(session: GradingSession, seed: int) -> list[TrivialAnswe
 def _try_trivial_answer(
     session: GradingSession, seed: int, name: str
 ) -> tuple[TrivialAnswer, bool]:
-    """Return a trivial answer with the checks it passes.
+    """Run every check on one trivial answer.
 
     Returns:
-        The answer, and True if it is accepted and computes the reference's results.
+        The answer with the checks it passes, and True if it passes all that decide and computes the
+        reference's results.
     """
     checks = session.question.spec.checks
     try:

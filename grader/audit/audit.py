@@ -305,7 +305,10 @@ class _QuestionAudit:
             )
 
     def _problems(self, budgets: Iterable[Budget]) -> list[str]:
-        """Return all problems; doubts about the reference come first: others may follow from it."""
+        """Return all problems; if the reference fails, only those of the matrix.
+
+        Doubts about the reference come first, because a wrong reference causes other problems.
+        """
         problems = self.matrix.problems()
         if not self.matrix.is_sound:
             return problems
@@ -463,7 +466,7 @@ def _remarks_on_text(question: Question) -> Iterator[Remark]:
 
 
 def _remarks_on_first_part(question: Question) -> Iterator[Remark]:
-    """Yield remarks on a first part that is too long."""
+    """Yield a remark if the prompt of part 1 is too long, or if it has too many clauses."""
     first_part = question.spec.parts[0]
     words = len(first_part.prompt.split())
     if words > MAX_PROMPT_WORDS:

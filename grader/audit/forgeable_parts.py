@@ -2,9 +2,9 @@
 
 A *driver* is code of the question that calls the submission, in the same process.  So a submission
 can bypass the driver and return results that were recorded in an earlier grade.  The audit plays
-such a submission: it takes a wrong program, and corrects each result that is equal on another seed.
-Then every check runs again.  A program gives one answer to a run on a case, and
-all checks see this answer.
+such a submission: it takes a wrong program, and gives it the right value of each result for which
+the reference computes the same on another seed.  Then every check runs again.  All checks of a run
+see the same results on a case.
 """
 
 from __future__ import annotations
@@ -137,8 +137,8 @@ def _failing_program(
 ) -> Evaluation:
     """Return the evaluation of a program that should fail these checks.
 
-    It is the starter with the repairs of the earlier parts.  If there are none, or if the repaired
-    starter passes, it is the starter as it stands.
+    It is the starter with the repairs of the earlier parts.  For part 1, without a repair, or if
+    the repaired starter passes, it is the starter as it stands.
     """
     question = session.question
     earlier = part - 1
@@ -155,7 +155,9 @@ def _failing_program(
 
 
 def _is_forged(evaluation: Evaluation, recorded: Evaluation, checks: Sequence[Check]) -> bool:
-    """Return True if every case of a run passes with recorded results, or with corrected ones.
+    """Return True if every case of a run passes with recorded or with corrected results.
+
+    The corrected ones are the wrong program's own, changed by `_corrected_results`.
 
     Args:
         evaluation: evaluation of a wrong program.
@@ -180,7 +182,7 @@ def _is_forged(evaluation: Evaluation, recorded: Evaluation, checks: Sequence[Ch
 def _failing_cases(
     evaluation: Evaluation, checks: Sequence[Check], results_by_case: Mapping[str, ResultValues]
 ) -> set[str]:
-    """Return the names of the cases on which a check fails if a program gives these results."""
+    """Return the cases on which one of the checks fails if a program gives these results."""
     run = checks[0].run
     forged = evaluation.with_subject(evaluation.subject)
     for name, results in results_by_case.items():
@@ -202,7 +204,7 @@ def _failing_cases(
 
 
 def _judged_elsewhere(evaluation: Evaluation) -> RemoteProgram:
-    """Return the reference set up like a submission: steps `judge.NAME(...)` run apart from it."""
+    """Return the reference, with its steps `judge.NAME(...)` apart, as those of a submission."""
     return replace(evaluation.reference, judge_program=lambda: evaluation.reference)
 
 
@@ -265,7 +267,10 @@ def _corrected_results(
 
 
 def _corrected_value(wrong: Any, right: Any, recorded: Any) -> Any:  # noqa: ANN401 any results
-    """Return a wrong value, but the right one in each entry in which right and recorded agree."""
+    """Return a wrong value, corrected in the entries in which right and recorded agree.
+
+    Wrong [0, 0], right [1, 2] and recorded [1, 3] give [1, 0].
+    """
     if same_value(right, recorded, exact=True):
         return right
     values = (wrong, right, recorded)

@@ -183,7 +183,10 @@ def results_as_graded(
 
 
 def budget_shares(evaluation: Evaluation, results: Mapping[str, CheckResult]) -> dict[str, float]:
-    """Return the share of its budget that a program takes in its worst case, by measured check."""
+    """Return, by check, the share of its budget that a program takes in its most expensive case.
+
+    Stretches and checks that measured nothing are left out.
+    """
     shares_by_check = {}
     for check in evaluation.question.spec.checks:
         kind = kind_of(check)
@@ -334,7 +337,8 @@ class Matrix:
     def _reference_problems(self) -> Iterator[SeedProblem]:
         """Yield a problem for each required check that the reference does not pass.
 
-        A check that a grade would skip is left out if another one fails: one fault fails several.
+        Checks that a grade would skip are left out if another check fails, because they may fail by
+        the same fault.
         """
         for seed_result in self.reference.seed_results:
             failing = seed_result.failing_results
@@ -352,7 +356,8 @@ class Matrix:
     ) -> Iterator[SeedProblem]:
         """Yield a problem if a wrong program passes, is not stopped as claimed, or is not named.
 
-        `twins` are the pairs of ideas that cannot be told apart: the other may be named, too.
+        `twins` are pairs of ideas that cannot be told apart: in a program with one of them, the
+        other may be named, too.
         """
         partners = {
             other
@@ -383,7 +388,8 @@ class Matrix:
     ) -> Iterator[SeedProblem]:
         """Yield a problem for each check of `killed_by` that does not stop a program on one seed.
 
-        In parts up to `idea_part`, the check must fail in a grade, which skips some checks.
+        In parts up to `idea_part`, the check must fail in a grade, which skips some checks.  In
+        later parts, it is enough that it fails when no check is skipped.
         """
         for killer in program.killers:
             # Nobody with the idea reaches a later part: a grade would skip the checks there.
@@ -397,8 +403,8 @@ class Matrix:
     def idle_checks(self) -> Iterator[str]:
         """Yield a sentence on each required check that stops no wrong program.
 
-        The cases of a check of the candidate's tests are wrong implementations (`reject`).  Each
-        case that no wrong program gets wrong has a sentence, too.
+        A check of the candidate's tests has wrong implementations as cases (`reject`).  Also yield
+        a sentence on each of these cases that no wrong program gets wrong.
 
         Only programs that reach the part of a check count.  A check is left out if it does not stop
         an idea that claims it: that is a problem already.  A check that varies with style, such as
@@ -438,7 +444,10 @@ class Matrix:
     # -- budgets and remarks
 
     def budgets(self, accepted: Mapping[str, Mapping[str, float]]) -> Iterator[Budget]:
-        """Yield every budget, with the nearest right and wrong programs on the first seed.
+        """Yield for each budget which right and which wrong program come nearest to its limit.
+
+        Of the wrong programs, only those above the limit count.  They and the reference are
+        measured on the first seed.
 
         Args:
             accepted: by accepted solution, the share that it takes of each check's budget.
@@ -482,7 +491,7 @@ class Matrix:
             yield Remark("starter", sentence)
 
     def _is_redundant(self, check: Check) -> bool:
-        """Return True if earlier required checks kill every wrong program that this check stops.
+        """Return True if a check stops programs, and earlier required checks kill all of these.
 
         Laws, stretches and checks that vary with style are never redundant.
         """
@@ -521,7 +530,7 @@ class Matrix:
             )
 
     def _may_raise(self, program: AuditedProgram, raised: ExceptionRecord) -> bool:
-        """Return True for a starter without answers, and if feedback speaks of the exception."""
+        """Return True if a program is a starter without answers, or its feedback says it raises."""
         if program.name == "starter" and forms.form_of(self.question.spec).is_text:
             return True
         ideas = self.question.ideas
@@ -548,8 +557,8 @@ def _wrong_names(
 ) -> Iterator[SeedProblem]:
     """Yield a problem if diagnosis does not name exactly the ideas of a program.
 
-    Its `partners`, which cannot be told apart from its ideas, are ignored.  A spec need not say
-    which ideas the starter has.
+    Its `partners`, which cannot be told apart from its ideas, are ignored.  There is no problem if
+    no idea is expected, because a spec need not say which ideas the starter has.
     """
     expected = program.expected_ideas.difference(partners)
     if not program.expected_ideas or seed_result.named_ideas.difference(partners) == expected:
@@ -613,7 +622,7 @@ def _why_not_killed(seed_result: SeedResult, killer: str) -> tuple[str, str]:
 def _shares_of_budget(
     programs: Mapping[str, Mapping[str, float]], check: str
 ) -> list[tuple[float, str]]:
-    """Return the share of a check's budget and the name of each program that has such a share."""
+    """Return (share, name) for each program whose share of a check's budget is known."""
     return [(shares[check], name) for name, shares in programs.items() if check in shares]
 
 
@@ -632,9 +641,9 @@ def _place_of(raised: ExceptionRecord, program: AuditedProgram) -> str:
 
 
 def problem_sentences(problems: Iterable[SeedProblem], seeds: int) -> list[str]:
-    """Return one sentence for problems that differ only in their seed, with all these seeds.
+    """Return a sentence for all problems with the same first half; it lists their seeds.
 
-    `seeds` is the number of seeds that were tried.
+    Its second half is that of the first of them.  `seeds` is the number of seeds that were tried.
     """
     grouped: dict[str, tuple[str, list[int]]] = {}
     for seed, before, after in problems:
@@ -652,7 +661,7 @@ def problem_sentences(problems: Iterable[SeedProblem], seeds: int) -> list[str]:
 def failure_message(result: CheckResult, file: str = "") -> str:
     """Return the message of a result, reworded for the question's author ("your" is "its").
 
-    If the file of the program is given, its exception and line follow.
+    If the program's `file` is given and it raised, the exception and its line in the file follow.
     """
     message = re.sub(r"\byour\b", "its", re.sub(r"\byour code\b", "it", result.message))
     if result.raised is None or not file:

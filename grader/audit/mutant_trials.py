@@ -10,8 +10,8 @@ kills the mutant or if it no longer exists.
 
 The search makes its inputs from the question's cases: drawn from other seeds, in other sizes,
 dtypes and layouts, and with other numbers that the cases have for each name.  It leaves out inputs
-that the reference does not accept.  It tries the smallest inputs first, because a small
-counterexample is easy to read.
+that the reference does not accept.  It begins with the inputs nearest to the cases, and with the
+smallest of these, because a small counterexample is easy to read.
 
 A bound needs cases at it and on both sides.  So some mutants must be killed or explained, even if
 the search finds no counterexample: mutants with `<` in place of `<=` in the reference, and mutants
@@ -124,7 +124,8 @@ def try_mutants(
 def _all_mutants(question: Question) -> list[Mutant]:
     """Return the mutants of the reference, and those that move a bound of the contract.
 
-    Bounds are moved in the reference and in every accepted solution of all parts.
+    Bounds are moved in the reference and in every accepted solution that solves all parts, but not
+    in accepted answers that are text.
 
     Raises:
         BankProgramError: mutants cannot be derived.
@@ -145,7 +146,8 @@ def _all_mutants(question: Question) -> list[Mutant]:
 def contract_numbers(clauses: Iterable[str]) -> set[float]:
     """Return the numbers of a contract, with neighbors and roots that code may use instead.
 
-    For 1024 these are 1023, 1025 and 32.  Integers up to 3 are left out.
+    1024 gives 1023, 1024, 1025 and 32; below 100 a number gives only itself.  Integers up to 3 are
+    left out.
     """
     numbers: set[float] = set()
     for word in re.findall(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?", " ".join(clauses)):
@@ -327,7 +329,7 @@ class _MutantTrier:
         return evaluation, kill
 
     def _find_kill(self, evaluation: Evaluation, likely_killer: str = "") -> CheckResult | None:
-        """Run the checks that have killed most first; return the first failing result, or None."""
+        """Run checks, the likeliest killers first; return the first failing result, or None."""
 
         def order(check: Check) -> tuple[bool, bool, int]:
             is_slow = kind_of(check).stops_late
@@ -477,7 +479,10 @@ class Search:
         return True
 
     def find_counterexample(self, program: RemoteProgram) -> Counterexample | None:
-        """Return the smallest input found on which a program differs from the reference."""
+        """Return the first input on which a program differs from the reference, or None.
+
+        The inputs nearest to the question's cases come first, and of these the smallest.
+        """
         for search_input in self._inputs:
             program.worker.reset_counters()  # each input may print as much as a grade
             difference = self._difference(program, search_input)

@@ -74,8 +74,8 @@ def derive_mutants(
 
     Args:
         source: the source of a reference or of an accepted solution.
-        numbers: if not empty, the only mutants are those that move one of these numbers in a
-            comparison, as `n < 9` in place of `n < 8`.
+        numbers: if not empty, the only mutants are those that move a bound with one of these
+            numbers: `n < 9` or `n <= 8` in place of `n < 8`.
         scope_prefix: text in front of the scope of each mutant, such as "accepted/loops.".
 
     Raises:
@@ -557,7 +557,10 @@ def can_be_removed(node: ast.stmt, local_names: LocalNames) -> bool:
 
 
 def _local_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> LocalNames:
-    """Return the names of a function's parameters and of its assignments, each with its line."""
+    """Return the names that a function assigns, with the first line of each; 0 for parameters.
+
+    `self`, `cls` and `_` are left out.
+    """
     parameters = function.args
     names = {
         parameter.arg: 0
@@ -584,9 +587,9 @@ def _with_fields(node: T, **fields: object) -> T:
 
 
 def _swapped_lists(items: list[ast.expr], *, starred: bool = True) -> Iterator[list[ast.expr]]:
-    """Yield the items with two neighbors swapped; neighbors that are equal stay.
+    """Yield the list with each pair of neighbors swapped: [a, b, c] gives [b, a, c] and [a, c, b].
 
-    Unless `starred`, an item with a star stays as well.
+    Pairs of equal items are skipped and, unless `starred`, pairs with a starred item.
     """
     for index, (left, right) in enumerate(itertools.pairwise(items)):
         has_starred = isinstance(left, ast.Starred) or isinstance(right, ast.Starred)

@@ -120,7 +120,7 @@ def make_proof(question: Question, report: AuditReport, mutants: MutationReport)
 
 
 def proof_status(question: Question, plan: AuditPlan) -> ProofStatus:
-    """Return whether the stored proof of a question holds for a plan, or what has changed first."""
+    """Return whether the stored proof of a question holds for a plan, or one reason why not."""
     proof = _read_proof(proof_path(question))
     if isinstance(proof, str):
         return ProofStatus(ProofState.NONE, proof)
@@ -186,7 +186,10 @@ def _mutation_text(trial: MutantTrial) -> str:
 
 
 def _stopping_checks(row: AuditRow, seeds: Sequence[int]) -> str:
-    """Return the checks that stop a program in a grade, with seeds on which they do not."""
+    """Return the checks that stop a program in a grade: `shape, values (not on seed 2)`.
+
+    If none does, return "passes".
+    """
     checks = []
     for check, cell in row.cells.items():
         if cell is MatrixCell.KILLS:

@@ -154,7 +154,10 @@ class StandIns:
         return _ObjectStandIn(self, value)
 
     def _constant_array(self, value: AnyValue) -> AnyValue:
-        """Return an array or tensor of the same form whose entries are all `number`."""
+        """Return an array or tensor of the same form whose entries are all `number`.
+
+        NaN becomes 0 where the entries are no floats.
+        """
         integer = int(self.number == 1)
         if isinstance(value, np.ndarray):
             number = self.number if value.dtype.kind in "fc" else integer
@@ -210,9 +213,9 @@ def _leaves(value: AnyValue) -> list[AnyValue]:
 
 
 def _cast(original: AnyValue, value: AnyValue) -> AnyValue:
-    """Cast an array or a float to the original's type; keep an int, a text or None of that type.
+    """Return a value with the type of the original: arrays and floats are cast.
 
-    For any other value return the original.
+    An int, a text or None is returned if it has the type of the original, else the original.
     """
     if isinstance(original, np.ndarray):
         return value.astype(original.dtype)

@@ -87,7 +87,8 @@ class FeaturedCase(NamedTuple):
 def uncombined_features(evaluation: Evaluation) -> Iterator[str]:
     """Yield a sentence on each pair of features that never meet, with a case to add.
 
-    The likeliest to be wrong come first.  The last sentence counts the pairs that are not listed.
+    The pairs likeliest to be wrong together come first.  Pairs are left out if the reference
+    accepts no case that has both.  The last sentence counts the pairs beyond the limits.
     """
     maker = _CaseMaker(evaluation)
     missing: dict[Pair, tuple[float, str]] = {}
@@ -266,9 +267,9 @@ def _possible_features(
     value: Any,  # noqa: ANN401 any input
     sizes: Collection[int],
 ) -> PossibleFeatures:
-    """Yield the features that an input of this type may have, or not.
+    """Yield each feature that an input of this type may have, and whether this one has it.
 
-    The first of each kind that it has counts.
+    Of the features of one kind that it has, only the first counts.
     """
     if isinstance(value, np.ndarray):
         yield from _array_features(value)
@@ -283,7 +284,7 @@ def _possible_features(
 def _number_features(
     evaluation: Evaluation, name: str, value: float, sizes: Collection[int]
 ) -> PossibleFeatures:
-    """Yield the unusual features of a number, such as a block size that divides no axis."""
+    """Yield whether a number has unusual features, such as to divide no axis as a block size."""
     recipes = [case.inputs[name] for case in evaluation.cases.values() if name in case.inputs]
     numbers = [recipe.literal for recipe in recipes if isinstance(recipe.literal, (int, float))]
     median = float(np.median(numbers))
@@ -299,7 +300,7 @@ def _number_features(
 
 
 def _array_features(array: Array) -> PossibleFeatures:
-    """Yield the unusual features of an array, such as an axis of size 1."""
+    """Yield whether an array has unusual features, such as an axis of size 1."""
     for axis, size in enumerate(array.shape):
         yield size <= 1, f"size of axis {axis}", f"of size {size} along axis {axis}"
     if not array.size:
@@ -316,7 +317,7 @@ def _array_features(array: Array) -> PossibleFeatures:
 
 
 def _float_features(array: Array) -> PossibleFeatures:
-    """Yield the unusual features of an array of floats that is not empty, such as NaN or a zero."""
+    """Yield whether an array of floats, not empty, has unusual features, such as NaN or a zero."""
     yield np.isnan(array).any(), "special", "with NaN"
     yield np.isinf(array).any(), "special", "with infinite entries"
     magnitudes = np.abs(array[np.isfinite(array)])

@@ -47,7 +47,8 @@ Array = np.ndarray[Any, Any]
 def unvaried_inputs(question: Question, evaluation: Evaluation) -> Iterator[str]:
     """Yield a sentence on each property of the inputs that no case varies, most with a case to add.
 
-    Float32, if the texts promise it, and arguments with a default are looked at, too.
+    Further sentences say that no case is float32 although the texts promise it, and which arguments
+    with a default are always or never passed.
     """
     values_by_input: dict[str, dict[str, Any]] = {}
     dtypes = set()
@@ -212,9 +213,9 @@ def _common_sizes(shapes: Sequence[tuple[int, ...]]) -> Iterator[str]:
 
 
 def _default_sentences(question: Question) -> Iterator[str]:
-    """Warn of each parameter with a default that every step passes, or no step passes.
+    """Yield a sentence on each parameter with a default that steps always or never pass.
 
-    The cases never vary such a parameter.
+    No case shows what happens in the other situation.
     """
     if question.driver_functions:  # a driver may call the functions in any way
         return

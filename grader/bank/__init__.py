@@ -68,7 +68,7 @@ def config_file() -> Path:
 
 
 def config_lines() -> list[str]:
-    """Return the lines of the user's list.
+    """Return the lines of the user's list of banks.
 
     Raises:
         OSError: it cannot be read, or is a pipe, or longer than any such list.
@@ -102,8 +102,8 @@ def resolve_path(path: Path) -> Path:
 def bank_places(explicit: Path | None = None) -> list[BankPlace]:
     """Return the paths that should be banks, in the order in which to search them.
 
-    `--bank` excludes all others: those of `DRILL_BANK`, of the user's list, and the built-in bank.
-    A list that cannot be read counts as empty.
+    `explicit`, the value of `--bank`, excludes all others.  Without it they are those of
+    `DRILL_BANK`, those of the user's list (empty if it cannot be read), and the built-in bank.
     """
     if explicit is not None:
         return [BankPlace(explicit, "--bank")]
@@ -206,7 +206,7 @@ def find_question(banks: Sequence[Path], asked: str) -> tuple[Path, str]:
 
 
 def _unknown_bank(bank_name: str, question_id: str, names: Sequence[str]) -> UsageError:
-    """Return the error of a bank name that no bank has."""
+    """Return the error for `BANK/ID` if no bank has that name; it suggests the nearest name."""
     near = closest_word(bank_name, names)
     hint = f"did you mean {near}/{question_id}?" if near else f"the banks are {', '.join(names)}"
     asked = f"{bank_name}/{question_id}"

@@ -28,7 +28,11 @@ _NUMBER = re.compile(r"[-+]?(inf|infinity|nan|[0-9.]+(e[-+]?[0-9]+)?)", re.IGNOR
 
 
 def check_defaults(spec: Spec) -> SpecErrors:
-    """Yield defaults that are faulty by themselves: a wrong dtype, a wrong input, or neither."""
+    """Yield defaults that are faulty by themselves.
+
+    They are an unknown dtype, an input that cannot be read, and a key of cases that is neither an
+    input nor dtype, such as `extends`.
+    """
     for name, default in spec.defaults.items():
         path: KeyPath = ("defaults", name)
         if name == "dtype":
@@ -375,7 +379,10 @@ def _clause_errors(check: Check, path: KeyPath, clauses: int) -> SpecErrors:
 
 
 def _shared_point_errors(part: Part, path: KeyPath) -> SpecErrors:
-    """Yield faults in the points of a part's checks: a stretch has some, or the sum is wrong."""
+    """Yield errors if a stretch has points, the sum is wrong, or a check that decides costs none.
+
+    There are no errors if no check of the part has points.
+    """
     shares: dict[int, int] = {}
     for i, check in enumerate(part.checks):
         if check.points is None:

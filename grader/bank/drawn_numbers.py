@@ -47,7 +47,10 @@ class DrawnNumbers:
         self._used: set[str] = set()
 
     def spec_errors(self) -> SpecErrors:
-        """Yield wrong placeholders and sets, and names that no text has used so far."""
+        """Yield wrong placeholders and sets, and names without a placeholder.
+
+        Call it after everything is filled in: until then, names may seem to be without one.
+        """
         yield from self.misplaced
         for i, numbers in enumerate(self.sets):
             unlike = sorted(numbers.keys() ^ self.sets[0].keys())

@@ -249,7 +249,7 @@ def _apply_defaults(spec: Spec, runs: Runs) -> None:
 
 
 def _complete_checks(spec: Spec, runs: Runs) -> None:
-    """Set, in place, the default results of the checks, and `display` for those without `show`."""
+    """Complete the checks in place: their default results, and `show` from the spec's `display`."""
     for part in spec.parts:
         for i, check in enumerate(part.checks):
             if check.run in runs:
@@ -273,7 +273,7 @@ def _show_for(display: Show, inputs: Collection[str]) -> Show:
 
 
 class _Programs:
-    """The programs of a question; a missing one is empty, and a fault."""
+    """Reads the programs of a question; one that cannot be read is empty, and a fault."""
 
     def __init__(self, files: BankFiles, question_id: str, document: Document, spec: Spec) -> None:
         self.faults: list[SpecError] = []
@@ -327,7 +327,7 @@ class _Programs:
                 yield (), f"expected a program or a helper, found {path}, which nothing uses"
 
     def _read_ideas(self) -> None:
-        """Read the ideas and the programs of each."""
+        """Set `ideas` (keys and feedback) and `variants` (programs), and note their faults."""
         document, cells = self._read_cells("ideas", ".py")
         faults: list[SpecError] = []
         sources: dict[str, list[bytes]] = {}
@@ -373,7 +373,7 @@ class _Programs:
             yield (names[0], "killed_by"), text
 
     def _read_accepted(self) -> None:
-        """Read the accepted solutions, which are right programs in other styles."""
+        """Set `accepted` and `accepted_until_part` from the accepted solutions; note faults."""
         document, cells = self._read_cells("accepted", self.suffix)
         parts = len(self.spec.parts)
         keys = {cell.name: cell.keys for cell in cells}
@@ -513,7 +513,7 @@ class _AcceptedSolutions(Model):
 
 
 def _validate_keys(model: Any, keys: dict[str, Any]) -> tuple[dict[str, Any], list[SpecError]]:  # noqa: ANN401
-    """Return the keys of programs, by name, as a model; or their faults."""
+    """Return the keys of each program, by name, as an instance of a model; or the faults."""
     data = {"named": keys}
     try:
         return model.model_validate(data).named, []

@@ -92,7 +92,10 @@ def _lines(source: bytes) -> list[str]:
 
 
 def _explained_lines(source: bytes) -> Iterator[ExplainedLine]:
-    """Yield every line with the sentences right above it; at the end, None with the last ones."""
+    """Yield every line with the sentences right above it.
+
+    If the file ends with sentences, they come last, with None in place of a line.
+    """
     reasons: list[ChangeReason] = []
     for line in _lines(source):
         if why := _WHY.fullmatch(line):
@@ -177,7 +180,10 @@ def _belong_together(earlier: _Run, run: _Run, entries: Sequence[_Entry]) -> boo
 def _divided(
     start: int, before: Sequence[str], entries: Sequence[_Entry]
 ) -> Iterator[RepairChange]:
-    """Split one run into a change for each of its sentences."""
+    """Yield a change for each sentence of one run.
+
+    In the run, the lines `before`, which begin at index `start` of the starter, become `entries`.
+    """
     reasons: list[Reasons] = [()]
     pieces: list[list[str]] = [[]]
     for entry in entries:

@@ -80,7 +80,10 @@ def validation_errors(
 def _without_shallow_branches(
     by_path: Mapping[KeyPath, list[ErrorDetails]],
 ) -> dict[KeyPath, list[ErrorDetails]]:
-    """Leave out an error if another lies below it: a union reports members not meant, too."""
+    """Return the errors without those that have another error below them.
+
+    They come from members of a union that the author did not mean.
+    """
     return {
         path: details
         for path, details in by_path.items()

@@ -300,7 +300,7 @@ def _value(
     positions: Positions,
     key: yaml.Node | None = None,
 ) -> Any:  # noqa: ANN401 any YAML value
-    """Return the data of a node; add the positions of the node and of all nodes in it."""
+    """Return the data of a node; add to `positions` those of the node and of all nodes in it."""
     if len(positions) >= MAX_YAML_NODES or len(path) > MAX_YAML_DEPTH:
         raise UnreadableYaml(_ENDLESS, _place(node))
     first_line, _ = _place(node)
@@ -345,7 +345,10 @@ def _mapping(node: yaml.MappingNode, path: KeyPath, positions: Positions) -> dic
 
 
 def _check_collection(node: yaml.CollectionNode, counted: list[Any]) -> None:
-    """Refuse a tag, and too many entries: work grows with the product of their numbers."""
+    """Raise UnreadableYaml for a tag, or for too many `counted` entries (MAX_YAML_ENTRIES).
+
+    The work on a spec grows with the product of the numbers of checks, cases and steps.
+    """
     if node.tag not in {f"{_KIND}map", f"{_KIND}seq"}:
         raise _refusal(node, f"the tag {node.tag}")
     if len(counted) > MAX_YAML_ENTRIES:

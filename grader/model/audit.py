@@ -29,7 +29,7 @@ class MatrixCell(StrEnum):
 class AuditRow:
     """One program, and the results of all checks on it.
 
-    It is the reference, the starter, or a variant of a misconception.
+    The program is the reference, the starter, or a variant of a misconception.
     """
 
     name: str  # "reference", "starter", "even-split", "even-split (2)"
@@ -60,7 +60,7 @@ class TrivialAnswer:
     """An answer that takes no thought, and the checks that it passes."""
 
     name: str  # "zeros", "first-call"
-    about: str  # "returns zeros of the right shape"
+    about: str  # what it returns: "zeros of the right form"
     passes: tuple[str, ...]
     accepted: bool  # True if it passes every check that decides
     made: bool = True  # False if its results equal the reference's: it proves nothing
@@ -97,9 +97,10 @@ class PlantingResult:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Shares of a check's budget that programs use, in the case where they use most.
+    """How near programs come to the budget of a check, each in its most expensive case.
 
-    One right and one wrong program are kept: those nearest to the limit.
+    Of the right programs it is the one nearest to the limit, of the wrong ones the one that exceeds
+    it least.
     """
 
     check: str
@@ -121,7 +122,7 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """Result of an audit of one question; if it has no problems, it becomes the proof."""
+    """Result of an audit of one question, from which a proof is made if there are no problems."""
 
     question: str
     title: str
@@ -143,9 +144,9 @@ class AuditReport:
         return not self.problems
 
     def first_check_stopping(self, idea: str) -> str:
-        """Return the first check that kills every variant of an idea without `killed_by`, or "".
+        """Return the first required check that kills every variant of an idea, for `killed_by`.
 
-        Stretch checks do not count.
+        Return "" if no check kills all of them, or if the idea has a `killed_by` already.
         """
         rows = [row for row in self.programs if row.misconception == idea and not row.claimed_by]
         if not rows:
@@ -163,13 +164,16 @@ class MutantFate(StrEnum):
     KILLED = "killed"  # a check that decides fails it, on every seed
     EQUIVALENT = "equivalent"  # it passes, and no input was found on which it is wrong
     EXPLAINED = "explained"  # it passes on some seed, and `survivors` in the spec says why it may
-    SURVIVED = "survived"  # it passes, and there are inputs on which it is wrong
+    SURVIVED = "survived"  # it passes, and it is wrong on some input or moves a bound
     FLAKY = "flaky"  # it passes on some seeds, and is killed on the others
 
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """The smallest input found on which a mutant differs from the reference."""
+    """An input on which a mutant differs from the reference.
+
+    Of those found it is nearest to the question's cases (`reach`), and of these the smallest.
+    """
 
     reach: Reach
     run: str
@@ -213,7 +217,7 @@ class MutationReport:
 
     @property
     def score(self) -> float | None:
-        """Return the share of wrong mutants that every seed kills; None if no mutant is wrong.
+        """Return the share of wrong mutants killed on every seed; None if no mutant is wrong.
 
         Equivalent mutants are not wrong, and explained ones do not count.
         """
@@ -223,5 +227,5 @@ class MutationReport:
 
     @property
     def ok(self) -> bool:
-        """Return True if the question wrongly accepts no mutant."""
+        """Return True if there is no problem, such as a survivor or a stale explanation."""
         return not self.problems

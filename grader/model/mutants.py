@@ -26,7 +26,7 @@ class Mutant:
 
     @property
     def rank(self) -> bytes:
-        """Return a hash of key and line.  A sample takes the mutants with the smallest ones."""
+        """Return a hash of key and line.  A sample takes the mutants with the smallest hashes."""
         return hashlib.sha256("\0".join((*self.key, str(self.line))).encode()).digest()
 
     @property

@@ -127,9 +127,9 @@ def format_count(number: int, singular: str, plural: str = "") -> str:
 
 
 def join_words(words: Iterable[object], most: int | None = None) -> str:
-    """Return a list of words: "one", "one and two", "one, two and three"; at most `most`.
+    """Join words to one text: "one", "one and two", "one, two and three".
 
-    If there are more, "4 more" comes last.
+    Of more than `most` words the rest is counted: "one, two and 4 more" with `most` 2.
     """
     texts = [str(word) for word in words]
     if most is not None and len(texts) > most:

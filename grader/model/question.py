@@ -43,7 +43,7 @@ class Header:
 
     @property
     def called(self) -> str:
-        """Return its name on the command line: ID, or BANK/ID."""
+        """Return how the question is named on the command line: ID, or BANK/ID."""
         return f"{self.bank_prefix}{self.id}"
 
 
@@ -113,7 +113,7 @@ class Question:
         return self.functions_called_by_runs(self.runs)
 
     def functions_for_part(self, part: int | None) -> tuple[str, ...]:
-        """Return the functions that a submission must define for a part, from 1 (default: all)."""
+        """Return the functions that a submission must define for parts 1 to `part` (None: all)."""
         parts = self.spec.parts
         if part is None or part == len(parts) == 1:
             return self.functions
@@ -121,10 +121,10 @@ class Question:
         return self.functions_called_by_runs(runs)
 
     def signatures_for_part(self, part: int | None = None) -> dict[str, str]:
-        """Map the names that a file must define for a part, from 1 (default: all), to signatures.
+        """Map the names that a file must define for parts 1 to `part` (default: all) to signatures.
 
-        These are the functions that steps call, and those names in the interfaces up to that part
-        that the reference defines.
+        They are the functions that steps call, and the names in the interfaces of these parts that
+        the reference defines, too.
         """
         reference = self.reference.decode("utf-8", "replace")
         functions = self.functions_for_part(part)

@@ -514,7 +514,7 @@ class Spec(StrictModel):
 
     @property
     def minutes(self) -> int:
-        """Return the minutes of a good candidate for all parts."""
+        """Return how many minutes all parts together take a good candidate."""
         return sum(part.minutes for part in self.parts)
 
     @property
@@ -600,7 +600,8 @@ def _case_of_row(columns: list[Any], cells: list[Any]) -> object:
 def source_key_path(path: KeyPath, data: Mapping[str, Any]) -> KeyPath:
     """Translate a path in data from `normalize_spec` to the YAML as written, for messages.
 
-    In a question of one part, ("parts", 0, "checks", 2) becomes ("checks", 2).
+    In a question of one part, ("parts", 0, "checks", 2) becomes ("checks", 2).  In a case that is
+    written as a row, the name of a column becomes its number.
     """
     if path[:1] == ("cases",) and len(path) > 2 and isinstance(data["cases"].get(path[1]), list):
         return (*path[:2], data["columns"].index(path[2]), *path[3:])
