@@ -182,7 +182,7 @@ def audit_question(
 
 
 class _QuestionAudit:
-    """The audit of one question, with its results so far."""
+    """Audits one question, and holds the results so far."""
 
     def __init__(self, question: Question, seeds: Sequence[int], progress: ReportProgress) -> None:
         self.question = question
@@ -254,7 +254,7 @@ class _QuestionAudit:
         """Run every check on every program; once the reference fails, only on the reference.
 
         Raises:
-            BankProgramError: one of them cannot be run.
+            BankProgramError: a program cannot be run.
         """
         matrix = self.matrix
         for number, seed in enumerate(self.seeds, 1):

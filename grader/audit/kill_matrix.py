@@ -290,11 +290,11 @@ class Matrix:
         return [program.row(checks) for program in self.programs if program.seed_results]
 
     def count_stopped(self, check: str, after: Collection[str] = ()) -> int:
-        """Count the wrong programs that a check stops on some seed and no earlier check kills.
+        """Count the wrong programs that a check stops on some seed and no check in `after` kills.
 
         Args:
             check: its id.
-            after: ids of the earlier checks.
+            after: ids of checks that come before it.
         """
         count = 0
         for row in self.rows():

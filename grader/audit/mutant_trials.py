@@ -449,7 +449,7 @@ class Search:
         """Return True if an input is new and the reference handles it; remember it then.
 
         It must be small, and have the properties that all cases of the question share.  The
-        reference must be quick on it, and must agree with itself in float64.
+        reference must be quick on it, and agree within rounding with its own results in float64.
         """
         evaluation = candidate.evaluation
         case = candidate.case

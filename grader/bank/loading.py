@@ -261,7 +261,7 @@ def _complete_checks(spec: Spec, runs: Runs) -> None:
 
 
 def _show_for(display: Show, inputs: Collection[str]) -> Show:
-    """Return the part of `display` that fits the inputs of a run."""
+    """Return `display` without the names that are no inputs of a run."""
     beside = [name for name in display.beside if name in inputs]
     window = display.window if beside else None
     if any(isinstance(size, str) and size not in inputs for size in window or ()):

@@ -53,7 +53,10 @@ def repair_changes(question: Question) -> tuple[RepairChange, ...]:
 
 
 def repaired_starter(question: Question, parts: int | None = None) -> bytes:
-    """Return the starter with the changes of the first parts (default: all)."""
+    """Return the starter with the changes of parts 1 to `parts`.
+
+    By default, and always in a file of answers, all changes are made.
+    """
     if parts is None or form_of(question.spec).is_text:
         lines = [line for line, _ in _explained_lines(question.repair) if line is not None]
     else:

@@ -155,10 +155,10 @@ def _root_in_words(root: yaml.Node | None) -> str:
 
 
 def read_head(data: bytes) -> dict[str, Any]:
-    """Return the first keys of a spec, until all that a list of questions shows are read.
+    """Return the first keys of a spec, up to the last one that a list of questions needs.
 
-    Values are texts, lists and mappings.  Reading stops after `MAX_HEAD_EVENTS`.  If the
-    data is not YAML, no key is returned.
+    Values are texts, lists and mappings: numbers are texts, too.  Reading stops after
+    `MAX_HEAD_EVENTS`.  If the data is not YAML, no key is returned.
     """
     head: dict[str, Any] = {}
     text = data.decode("utf-8", "ignore")
