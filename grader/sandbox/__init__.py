@@ -19,7 +19,7 @@ own_process = False
 
 
 class Closeable(ABC):
-    """Gives a class with `close` the methods of a context manager."""
+    """Base of classes with `close`: a `with` statement closes them at its end."""
 
     @abstractmethod
     def close(self) -> None:
@@ -45,7 +45,7 @@ class Deadline:
         self._end = clock() + seconds
 
     def postpone(self, seconds: float) -> None:
-        """Move the end by the seconds that uncounted work took, such as an import of libraries."""
+        """Move the end later by the time of uncounted work, such as an import of libraries."""
         self._end += seconds
 
     def check(self) -> None:

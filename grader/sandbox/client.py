@@ -90,10 +90,10 @@ class RequestLimits:
     set_by: str = ""  # for messages, as "limits of the question"
 
     def scaled_for(self, usual: float) -> RequestLimits:
-        """Return these limits of a call, scaled up for a request that may take longer.
+        """Return these limits, which are meant for a call, scaled up for a longer request.
 
-        `usual` is the limit that the request has by default, as CALL_SECONDS is that of a call.
-        The limits grow by the ratio of the two, and never shrink.
+        `usual` is the default limit of that request, in seconds.  If it is three times
+        CALL_SECONDS, the default limit of a call, the limits triple.  They never shrink.
         """
         factor = max(1.0, usual / CALL_SECONDS)
         wall = None if self.wall is None else factor * self.wall
@@ -122,7 +122,7 @@ class RequestLimits:
 
 
 class _Stopwatch:
-    """Measures the time of a request; it is stopped while another process works on it."""
+    """Measures how long a worker works on a request, except while it waits for another worker."""
 
     def __init__(self, limits: RequestLimits, cpu_before: int | None, grace: float) -> None:
         """Start; the first `grace` seconds, in which a process starts, do not count."""
@@ -133,11 +133,11 @@ class _Stopwatch:
         self._stopped: tuple[float, float | None] | None = None
 
     def stop(self) -> None:
-        """Stop when the process has replied."""
+        """Stop counting, because the worker has replied."""
         self._stopped = time.monotonic(), process_usage.own_queued_seconds()
 
     def resume(self) -> None:
-        """Continue when the process gets another message about the same request, if stopped."""
+        """Continue after a stop: the worker gets another message about the same request."""
         if self._stopped is None:
             return
         stopped_at, queued = self._stopped
@@ -147,11 +147,14 @@ class _Stopwatch:
             self._queued_before += (process_usage.own_queued_seconds() or queued) - queued
 
     def elapsed(self) -> float:
-        """Return the counted seconds by the clock; negative during the `grace`."""
+        """Return the seconds by the clock since the start, without the grace and past stops.
+
+        The result is negative during the grace.
+        """
         return time.monotonic() - self._began
 
     def judge_queued(self) -> float:
-        """Return the seconds that the judge waited for a core: not the worker's own idle time."""
+        """Return the seconds that the judge waited for a core: not idle time of the worker."""
         if self._queued_before is None:
             return 0.0
         return (process_usage.own_queued_seconds() or self._queued_before) - self._queued_before
@@ -514,7 +517,7 @@ class WorkerClient(Closeable):
         return pending
 
     def _spent_since(self, before: int | None) -> float | None:
-        """Return the CPU time, in seconds, since a reading in nanoseconds; None without one."""
+        """Return the CPU seconds since `before`, a reading in nanoseconds; None if it is None."""
         if before is None:
             return None
         return ((self.cpu_nanoseconds() or before) - before) / 1e9
@@ -542,7 +545,10 @@ class WorkerClient(Closeable):
         return f", stopped in {self.stopped_at}" if self.stopped_at else ""
 
     def _read_current_line(self, filename: str, source: bytes) -> None:
-        """Read output until it shows the current line of a file, and keep that in `stopped_at`."""
+        """Read output until it shows the current line of a file, and keep the line in `stopped_at`.
+
+        Give up at a limit of time or bytes.
+        """
         output = b""
         end = time.monotonic() + LOCATION_SECONDS
         while not self.stopped_at and len(output) < MAX_LOCATION_BYTES:
@@ -651,7 +657,7 @@ class WorkerClient(Closeable):
         return process_usage.cpu_nanoseconds(self.pid)
 
     def resident_bytes(self) -> int | None:
-        """Return its bytes of memory, read from outside after its start; None if unknown."""
+        """Return how many bytes of memory it holds, read from outside; None if unknown."""
         _ = self.isolation  # wait until it has started
         return process_usage.resident_bytes(self.pid)
 

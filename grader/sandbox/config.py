@@ -65,7 +65,11 @@ def shared_config(*, torch: bool, compiler: bool = False) -> SharedConfig:
 
 
 def worker_config(scratch: ScratchFolder, cpu_seconds: int) -> WorkerConfig:
-    """Return the configuration of one worker; as root, give its folder to its own user id."""
+    """Return the configuration of one worker.
+
+    If the judge is root, the worker gets a user id of its own where possible, and its folder is
+    given to that user.
+    """
     why_root_stays = ""
     if sys.platform == "linux" and os.getuid() == 0:
         why_root_stays = _why_root_stays(scratch.root)
@@ -101,7 +105,7 @@ def _why_root_stays(temporary: Path) -> str:
 
 
 def _unreadable_part(path: str) -> Path | None:
-    """Return the first part of a path that other users cannot enter or read; None if they can."""
+    """Return the first folder or file on a path that other users cannot enter or read, or None."""
     for variant in dict.fromkeys((Path(path), Path(path).resolve())):
         for part in (*reversed(variant.parents), variant):
             permission = stat.S_IXOTH if part.is_dir() else stat.S_IROTH
@@ -154,7 +158,7 @@ def _running_threads() -> int:
 
 @functools.cache
 def landlock_grants(*, torch: bool, devices: tuple[str, ...] = _DEVICES) -> tuple[Grant, ...]:
-    """Return the paths that a worker may use, with its rights, except for its scratch folder.
+    """Return pairs (rights, path) of all that a worker may use, except for its scratch folder.
 
     `devices` are the device files that it may read and write.
     """
@@ -182,7 +186,7 @@ def site_folders() -> tuple[str, ...]:
 
 
 def _library_paths() -> list[str]:
-    """Return the paths of Python's library and of the system's, without folders of packages."""
+    """Return paths of the standard library and the system's shared libraries, without packages."""
     standard_library = Path(os.__file__).parent.resolve()
     paths = [path for path in standard_library.iterdir() if not path.name.endswith("-packages")]
     for folder in {folder.resolve() for folder in _library_folders() if folder.is_dir()}:
@@ -233,7 +237,7 @@ def choose_device(device: str) -> None:
 
 
 def cuda_device_files() -> tuple[str, ...]:
-    """Return the files of CUDA's devices; empty if there are none or torch may not use them."""
+    """Return the files that CUDA needs; empty if there is no device or torch may not use it."""
     return () if _device == "cpu" else _existing_cuda_files()
 
 

@@ -45,7 +45,7 @@ _ADDED_TEXTS = {
     "FileNotFoundError": ". A submission is given an empty folder to work in, and no files of "
     "yours",
 }
-# Values around steps and inputs in a request, at most; they count toward MAX_FRAME_DEPTH.
+# How deep steps and inputs are nested in a request, at most; part of MAX_FRAME_DEPTH.
 _STEPS_DEPTH = 1
 _INPUT_DEPTH = 3
 
@@ -54,16 +54,16 @@ _INPUT_DEPTH = 3
 
 
 class EncodedInput(dict[str, Any]):
-    """The fields of an input, encoded at the first use and then reused; do not change them."""
+    """The fields of an input for many requests: it is encoded only once, so do not change them."""
 
     @cached_property
     def wire_value(self) -> EncodedValue:
-        """The input as a request holds it."""
+        """The encoded input, which can be put into a request."""
         return EncodedValue(protocol.WireInput(**self), _INPUT_DEPTH)
 
 
 def encode_inputs(inputs: Inputs) -> Any:  # noqa: ANN401 `protocol.WireInputs`, or encoded values
-    """Return inputs as a request holds them, with each `EncodedInput` in its encoded form."""
+    """Return the inputs in the form for a request; an `EncodedInput` is encoded only once."""
     return {
         name: fields.wire_value
         if isinstance(fields, EncodedInput)
@@ -73,7 +73,10 @@ def encode_inputs(inputs: Inputs) -> Any:  # noqa: ANN401 `protocol.WireInputs`,
 
 
 def array_bytes(inputs: Inputs) -> int:
-    """Return the bytes of the inputs that are arrays or tensors; other inputs count as 0."""
+    """Return the total size in bytes of the arrays and tensors among the inputs.
+
+    Lists, tuples and dicts count as 0, even if they contain arrays.
+    """
     total = 0
     for fields in inputs.values():
         value = fields["value"]
@@ -94,7 +97,7 @@ def to_wire_steps(steps: Steps) -> protocol.WireSteps:
 
 @lru_cache(maxsize=256)
 def encode_steps(steps: tuple[Step, ...]) -> protocol.WireSteps:
-    """Return steps as a request holds them; the encoded form is cached."""
+    """Return the steps encoded for a request; cached, because many requests repeat them."""
     return cast(protocol.WireSteps, EncodedValue(to_wire_steps(steps), _STEPS_DEPTH))
 
 
@@ -173,10 +176,10 @@ def parse_reply(kind: type[M], reply: Mapping[str, object], operation: str, step
 
 
 def unrequested_field(reply: object, want: Collection[str], max_pairs: int = 0) -> str:
-    """Return the name of a field that is longer than allowed or has unrequested values, or ''.
+    """Return the name of a field that is too long or has unrequested values; '' if all are right.
 
     Results and gradients must have names in `want`.  The fields `changed`, `stale` and `shared`
-    list pairs of names or steps, and may have at most `max_pairs` of them each.
+    list pairs such as (result, input), and may have at most `max_pairs` pairs each.
     """
     runs: Sequence[object] = (reply,)
     if isinstance(reply, (protocol.Outcomes, protocol.Answers)):
@@ -236,7 +239,7 @@ def _one_line(text: str) -> str:
 
 
 def to_exception_record(raised: protocol.WireException) -> ExceptionRecord:
-    """Return an exception for a report, with shortened texts.
+    """Return an exception in the form for a report, with shortened texts.
 
     Its message also explains the walls if one of them may have caused it.
     """

@@ -68,9 +68,10 @@ _IPYTHON = re.compile(
 
 
 def comment_out_ipython(text: str) -> str:
-    """Turn lines for IPython, such as `%time`, into comments, with a `pass` if indented.
+    """Return the text with lines for IPython, such as `%time`, turned into comments.
 
-    Lines within triple quotes stay.
+    An indented one also gets a `pass`, because its block may have no other line.  Lines within
+    triple quotes stay.
     """
     return _IPYTHON.sub(_to_comment, text)
 

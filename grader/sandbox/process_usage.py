@@ -18,7 +18,7 @@ HAS_PROC = Path("/proc/self/statm").exists()
 
 
 def resident_bytes(pid: int) -> int | None:
-    """Return the bytes of memory that a process holds now."""
+    """Return how many bytes of memory a process holds now."""
     if not HAS_PROC:
         return _by_psutil(pid, lambda process: process.memory_info().rss)
     with suppress(OSError, ValueError, IndexError):
@@ -57,7 +57,7 @@ def _queued_nanoseconds(thread: Path) -> int:
 
 
 def written_bytes(pid: int) -> int | None:
-    """Return the bytes that a process has written: to its output and files, even deleted ones."""
+    """Return how many bytes a process has written to its output and to files, deleted or not."""
     if not HAS_PROC:  # bytes and, on Linux, characters; macOS has no such counters
         return _by_psutil(pid, lambda process: max(process.io_counters()[3::2]))
     with suppress(OSError, ValueError, KeyError):

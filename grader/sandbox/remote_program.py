@@ -65,8 +65,9 @@ class RemoteProgram:
     call_seconds: float = field(default_factory=lambda: CALL_SECONDS)  # CPU time of a call
     limits: RequestLimits | None = None  # replaces the default limits of all requests if set
     slowest_call: Callable[[], float] | None = None  # of the reference, in CPU seconds
-    untrusted: bool = False  # True for a submission: its current line is shown on a timeout
-    keeps_partial_load: bool = False  # True to grade the definitions before an exception
+    # True for a submission: missing modules get stand-ins, and a timeout shows its current line.
+    untrusted: bool = False
+    keeps_partial_load: bool = False  # True to keep what was defined before an exception
     is_asked_alone: bool = False  # True if callers must not use `run_several`
     # Returns the reference, whose worker runs steps with owner `judge`; None: this worker does.
     judge_program: Callable[[], RemoteProgram] | None = None
@@ -193,7 +194,7 @@ class RemoteProgram:
     ) -> tuple[tuple[Step, ...], tuple[Step, ...], tuple[str, ...]]:
         """Split steps into those for this worker and those for `judge_program`.
 
-        The latter have the owner `judge`.  Without `judge_program`, all steps are for this worker.
+        If there is a `judge_program`, it gets the steps with owner `judge`.
         The third value lists the results to request from this worker: the wanted ones and the ones
         that the judge's steps read.
         """
@@ -213,7 +214,7 @@ class RemoteProgram:
 
         Returns:
             The outcome with the values in `want`: results of the program and of these steps.
-            Without such steps, or without `judge_program`, the outcome stays as it is.
+            Without steps, or without `judge_program`, the outcome stays as it is.
 
         Raises:
             ProgramError: The steps cannot read the results.
@@ -309,8 +310,8 @@ class RemoteProgram:
         """Send a request about steps on inputs, and return the reply, a message of class `kind`.
 
         `seconds` limits the CPU time; None stands for the limit of a call.  The arrays of the reply
-        may take SPARE_REPLY_BYTES and REPLY_SIZE_FACTOR times the bytes of the inputs and `room`.
-        The time of a call with default limits counts for the worker's `slowest_cpu_seconds`.
+        may take SPARE_REPLY_BYTES, plus REPLY_SIZE_FACTOR times the sum of `room` and the bytes of
+        the inputs.  A call with default limits updates the worker's `slowest_cpu_seconds`.
         """
         operation = type(request).__name__.lower()
         reply = self.worker.ask(
@@ -338,8 +339,8 @@ class RemoteProgram:
     def _request_limits(self, seconds: float | None = None) -> RequestLimits:
         """Return the limits of a request with `seconds` of CPU time; None stands for a call.
 
-        A call has `call_seconds`, or less if the reference is fast.  `limits` replaces this, and is
-        scaled up for requests that are longer than a call.
+        A call has `call_seconds`, or less if the reference is fast.  If `self.limits` is set, it
+        replaces these limits, scaled up for requests that are longer than a call.
         """
         usual = self.call_seconds if seconds is None else seconds
         if self.limits is not None:
@@ -354,10 +355,10 @@ class RemoteProgram:
 class TesterProgram(RemoteProgram):
     """A submission that is a test: it runs in one process, and the code that it tests in another.
 
-    The driver creates the tested code in the reference's worker and calls the submission.  The
-    submission gets functions that call back.  The judge passes the messages between the two.  The
-    submission's process never contains the tested code, and calls are counted where no submission
-    can change the count.
+    The driver, in the reference's worker, creates the tested code and calls the submission.  The
+    submission gets functions that call the tested code there.  The judge passes the messages
+    between the two.  So the submission's process never contains the tested code, and calls are
+    counted where no submission can change the count.
     """
 
     reference_program: Callable[[], RemoteProgram]  # the reference, loaded, with its driver
@@ -449,7 +450,7 @@ class TesterProgram(RemoteProgram):
 
 
 def _result_of_test(message: PeerMessage) -> PeerMessage:
-    """Return a message to the driver that has only the value of the submission's result."""
+    """Check the submission's result; return a new message to the driver with only its value."""
     if message.about != "gives" or len(message.given) != 1:
         raise ProtocolViolation("broke the protocol: not a reply to call (given)")
     return PeerMessage("gives", given=(PassedValue(message.given[0].value),))

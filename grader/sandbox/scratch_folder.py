@@ -29,7 +29,7 @@ _CAP_KILL = 1 << 5  # to end another user's process; <linux/capability.h>
 class ScratchFolder:
     """A temporary folder of the judge that contains the worker's folder.
 
-    The judge holds a lock in it.  A later judge removes folders whose lock is free.
+    The judge locks a file in it.  A later judge removes folders whose lock is free.
     """
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class ScratchFolder:
 
 
 def file_sizes(folder: str, on_error: Callable[[OSError], object]) -> Iterator[int]:
-    """Yield the bytes on the disk of each file and folder inside a folder.
+    """Yield, for each file and folder at any depth in a folder, the bytes that it takes on disk.
 
     `on_error` is called for each folder that cannot be listed.
     """
@@ -115,7 +115,7 @@ def remove(folder: Path) -> None:
 
 
 def clear_stale() -> None:
-    """Remove folders that are a minute old and whose lock is free: their judges were killed."""
+    """Remove folders older than a minute whose lock is free: their judges were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):  # it is in use, or belongs to another program
             status = folder.lstat()

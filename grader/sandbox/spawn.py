@@ -59,11 +59,11 @@ class ProcessStarter:
             return self._asked - 1
 
     def answer(self, number: int, seconds: float) -> Any:  # noqa: ANN401 see `worker.roles`
-        """Return the answer to a request.
+        """Wait at most `seconds` for the answer to the request with this number, and return it.
 
         Raises:
             ChildProcessError: no answer will come.
-            TimeoutError: no answer has come yet.
+            TimeoutError: no answer came in time.
         """
         deadline = time.monotonic() + seconds
         with self._lock:
@@ -113,11 +113,11 @@ class ChildProcess:
         return self._pid
 
     def end(self, grace: float = 0.0) -> None:
-        """End the process with its group and all that it left behind, and wait until it is gone.
+        """End the child with its group and all that it left behind, and wait until it is gone.
 
         It may end by itself within `grace` seconds.  If it has not started yet, nothing is done and
         `ended` stays False: it will find its channel closed and end before it runs anything.  If
-        the starter has ended, this process has ended as well.
+        the starter has ended, so has the child.
         """
         if self.ended:
             return
@@ -136,15 +136,15 @@ def start_supervisor(
     log: int,
     last_words: Callable[[], str] = lambda: "it could not be started",
 ) -> ProcessStarter:
-    """Start a process that starts others, and ends them all when it or the judge ends.
+    """Start a supervisor; return the connection on which it is asked to start processes.
 
     The first call also removes the folders that killed judges left.
 
     Args:
-        stack: The exit stack that will end the process.
-        folder: The home folder of the process.
-        log: A descriptor for all that the process prints.
-        last_words: Returns why the process has ended.
+        stack: The exit stack that will end the supervisor.
+        folder: The home folder of the supervisor.
+        log: A descriptor for all that the supervisor prints.
+        last_words: Returns why the supervisor has ended, for errors.
     """
     _clear_stale()
     if sandbox.own_process and sys.platform == "linux":
@@ -231,15 +231,16 @@ class Zygote(Closeable):
 
 
 def zygote_if_safe(*, torch: bool) -> Zygote | None:
-    """Start a zygote on Linux; return None elsewhere, where it is unsafe to fork with libraries.
+    """Start a zygote on Linux and return it; return None on any other system.
 
-    Importing torch does not touch a CUDA device, so forks may use it; see docs/performance.md.
+    On other systems, a process that has imported numpy or torch cannot be forked safely.  Forks may
+    use a CUDA device, because the import of torch does not touch it; see docs/performance.md.
     """
     return Zygote(torch=torch) if sys.platform == "linux" else None
 
 
 def forbid_use_after_fork(owner: int) -> None:
-    """Raise GraderError unless this process has the id `owner`, that of the starter of a worker."""
+    """Raise GraderError unless this process has the id `owner`: a fork may not use the workers."""
     if os.getpid() != owner:
         raise GraderError(
             "workers belong to the process that started them, and this is a fork of it",

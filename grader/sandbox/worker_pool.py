@@ -46,7 +46,7 @@ class WorkerPool(Closeable):
         return WorkerClient(torch=self.torch, cpu_seconds=cpu_seconds, zygote=self._zygote)
 
     def close(self) -> None:
-        """End the zygote with all workers forked from it, and the first two workers."""
+        """End the zygote with all workers forked from it, and the two workers started early."""
         if self._zygote is not None:
             self._zygote.close()  # first: it ends all of its workers at once
         self._stack.close()

@@ -27,8 +27,8 @@ PACKAGES = {
     ),
 }  # fmt: skip
 
-# Environment variables that name a folder to write in, and the name of the user.  Without the
-# latter, libraries would ask the system, and a worker's user is in no table of users.
+# Environment variables that name a folder to write in (FOLDERS), and the user (USER).  Without
+# USER, libraries would ask the system for a name, and a worker's user is in no table of users.
 FOLDERS = (
     "HOME", "TMPDIR", "XDG_CACHE_HOME", "TORCH_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR",
 )  # fmt: skip
@@ -87,7 +87,7 @@ class SharedConfig(NamedTuple):
     judge: int  # process id of the judge, to try whether a worker can harm it
     grants: Sequence[tuple[int, str]]  # files that a worker may read, for `landlock`
     devices: bool  # True if a worker uses CUDA devices
-    readable: Sequence[str]  # files that a worker needs
+    readable: Sequence[str]  # files that a worker must be able to read, whatever its user
     # Files that a worker must not be able to read; without torch, also files of torch.  The first
     # one exists.
     forbidden: Sequence[str]

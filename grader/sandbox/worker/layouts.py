@@ -67,7 +67,7 @@ def _allocated_shape(layout: str, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _view(flat: Array, layout: str, shape: tuple[int, ...]) -> Array:
-    """Return the array with a layout and shape that views the flat memory from `_allocate`."""
+    """View flat memory from `_allocate` as an array with this layout and shape."""
     allocated_shape = _allocated_shape(layout, shape)
     if layout == "fortran":
         return flat.reshape(allocated_shape[::-1]).T
@@ -82,7 +82,7 @@ def _view(flat: Array, layout: str, shape: tuple[int, ...]) -> Array:
 
 
 def _allocate(values: Array, layout: str) -> Array:
-    """Return new flat memory in which `_view` finds the array, in a layout."""
+    """Copy values to new flat memory, placed so that `_view` with the same layout shows them."""
     if layout in {"contiguous", "readonly"}:
         return np.array(values, order="C").reshape(-1)
     allocated_shape = _allocated_shape(layout, values.shape)
@@ -97,7 +97,7 @@ def _allocate(values: Array, layout: str) -> Array:
 
 
 def _gap_value(dtype: np.dtype[Any]) -> float | int:
-    """Return a value for the gaps between elements that would be noticed in any sum."""
+    """Return a value to fill gaps between elements: a sum that includes a gap is clearly wrong."""
     if dtype.kind in "fc":
         return np.nan
     if dtype.kind == "b":

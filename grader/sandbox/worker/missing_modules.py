@@ -101,7 +101,7 @@ def stands_in_for(error: BaseException) -> bool:
 
 
 def missing_import_error(value: object) -> BaseException | None:
-    """Return the import error of the module that a stand-in replaced; None for other values."""
+    """Return the import error of the module that a value stands in for; None if it does not."""
     if not isinstance(value, MissingModule):
         return None
     return _finder.missed.get(_root(value.__name__))

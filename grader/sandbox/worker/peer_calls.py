@@ -91,7 +91,7 @@ def _arrays(value: object) -> list[Array]:
 
 
 def unpack_value(passed: PassedValue) -> Any:  # noqa: ANN401 any value
-    """Rebuild a value that was sent, except functions; nothing else refers to it."""
+    """Return the value that was sent, if it is not a function; the caller may change it."""
     value = passed.value
     if passed.generator:
         bit_generator = _BitGenerator()
@@ -130,7 +130,7 @@ class CandidateTestRunner:
         """Call the function that the message names and return its result.
 
         Raises:
-            StepFailed: It is missing, raised, or returned a value that cannot be sent.
+            StepFailed: The function is missing, raised, or returned a value that cannot be sent.
         """
         self._turn += 1
         self._results.clear()
@@ -229,9 +229,9 @@ class SubmissionProxy:
         return answer._replace(changed=tuple(changed))
 
     def _memory_number(self, result: Any) -> int:  # noqa: ANN401 any value
-        """Return a number that results in the same memory share; -1 unless it has entries.
+        """Return a number, equal for results in the same memory; -1 if not an array with entries.
 
-        The last MAX_SHARED_RESULTS results are kept alive, so no other one gets their memory.
+        The last MAX_SHARED_RESULTS results are kept alive, so no new array gets their memory.
         """
         if type(result) is not np.ndarray or not result.size:
             return -1

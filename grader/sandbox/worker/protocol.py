@@ -53,7 +53,7 @@ class WireStep(NamedTuple):
 
 
 class WireInput(NamedTuple):
-    """A value, and for an array its layout in memory."""
+    """An input of a run: a value, and for an array its layout in memory."""
 
     value: Any
     layout: str = "contiguous"  # see `layouts`
@@ -69,7 +69,7 @@ WireInputs = dict[str, WireInput]
 
 
 class ReportIsolation(NamedTuple):
-    """Report which acts were refused when this process tried them.  Reply: `IsolationReport`."""
+    """Report which forbidden acts this process could do at its start.  Reply: `IsolationReport`."""
 
 
 class File(NamedTuple):
@@ -195,14 +195,14 @@ class Call(NamedTuple):
 
 
 class IsolationReport(NamedTuple):
-    """Result of each act (see `walls.canary`), and why walls are missing."""
+    """Result of each forbidden act (see `walls.canary`), and which walls are missing and why."""
 
     acts: dict[str, str]  # "refused", "done", or "absent": the system does not have it
     missing: NameTuple = ()  # sentences
 
 
 class WireException(NamedTuple):
-    """An exception with the frames of the program."""
+    """An exception as data, with the frames of its traceback that belong to the program."""
 
     type: str
     message: str
@@ -224,7 +224,7 @@ class WorkerFault(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """Names that a program does and does not define."""
+    """Reply to `Load`: names that the program and its driver define, and those that they lack."""
 
     missing: NameTuple
     uncallable: tuple[
@@ -249,23 +249,23 @@ class Outcome(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """Results of `Run`: one outcome for each set of inputs."""
+    """Reply to `Run`: one outcome for each set of inputs."""
 
     runs: tuple[Outcome, ...]
     common: NameTuple  # results that share memory between runs
 
 
 class Answers(NamedTuple):
-    """Results or faults of `Several`: all runs of the first program, then of the next."""
+    """Reply to `Several`: an outcome or fault for each run, first all runs of the first program."""
 
     runs: tuple[Outcome | WorkerFault, ...]
     longest: BoundedInt = 0  # CPU nanoseconds of the longest run
 
 
 class Gradients(NamedTuple):
-    """Numerical gradients."""
+    """Reply to `Differentiate`: numerical gradients and their estimated errors, by input."""
 
-    # By input: `value`, and `error`, the estimated absolute error of each element.
+    # By input: `value`, the gradient, and `error`, the estimated absolute error of each element.
     gradients: dict[str, dict[str, Array]]
 
 
@@ -280,14 +280,15 @@ class MatmulCount(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A measured quantity and its parts."""
+    """Reply to `Measure`: the measured quantity, and what it consists of."""
 
     value: BoundedInt | str  # bytes or FLOPs; a text is the origin of a graph
     details: tuple[tuple[str, BoundedInt], ...] = ()  # largest allocations: shape and dtype, bytes
     elements: BoundedInt = 0  # of results of operations whose FLOPs are not counted
     kept: NameTuple = ()  # names of tensors that are saved or alive: see `measure.kept_memory`
     course: tuple[BoundedInt, ...] = ()  # bytes alive over time, for a peak
-    products: tuple[MatmulCount, ...] = ()  # products whose FLOPs were counted; may be unknown
+    # All products whose FLOPs were counted; empty if other FLOPs were, or if there are too many.
+    products: tuple[MatmulCount, ...] = ()
 
 
 # -- in the worker ----------------------------------------------------------------------------
@@ -297,7 +298,7 @@ class Measured(NamedTuple):
 def _type_parts(kind: Any) -> tuple[Any, Any]:  # noqa: ANN401 any type
     """Return the class of a type (a message, `tuple`, `dict` or another), and its inner types.
 
-    An optional type counts as the type.
+    `X | None` counts as `X`.
     """
     if typing.get_origin(kind) is types.UnionType:  # of None and one other type
         (kind,) = (part for part in typing.get_args(kind) if part is not types.NoneType)

@@ -40,7 +40,7 @@ MAX_SWEEP_ROUNDS = 10_000  # a program may start processes faster than they are 
 
 
 def supervisor(channel: int, judge: int) -> NoReturn:
-    """Start zygotes and workers for the judge, and end with it."""
+    """Start zygotes and workers for the judge; when the judge ends, end them and this process."""
     roles: dict[str, ProcessRole] = {"zygote": zygote, "worker": restart_as_worker}
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_DUMPABLE, 0)

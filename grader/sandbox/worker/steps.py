@@ -159,8 +159,8 @@ def execute_program(name: str, request: protocol.Load) -> LoadedProgram:
 def _run_sources(name: str, request: protocol.Load) -> tuple[types.ModuleType, list[BaseException]]:
     """Run the sources of a program; return its module, and the exceptions that were kept.
 
-    An exception is kept if `request.keep`, unless memory ran out or not one of the requested
-    functions is defined.
+    An exception is kept instead of raised if `request.keep`, unless memory ran out or not one of
+    the requested functions is defined.
     """
     module = _new_module(name)
     errors: list[BaseException] = []
@@ -193,7 +193,10 @@ def _run_sources(name: str, request: protocol.Load) -> tuple[types.ModuleType, l
 
 
 def _cells(source: bytes, line_numbers: Sequence[int]) -> list[bytes]:
-    """Split the source of a notebook into cells, with empty lines first that keep line numbers.
+    """Split the source of a notebook into cells.
+
+    Each begins with as many empty lines as the source has lines before it, so its lines keep their
+    numbers.
 
     `line_numbers` are `Load.cells`.  Without any, the source is one cell.
     """
@@ -307,7 +310,7 @@ def build_inputs(inputs: WireInputs) -> Namespace:
 
 
 def perform_step(program: LoadedProgram, step: WireStep, names: Namespace) -> Namespace:
-    """Carry out one step, update `names`, and return the assigned names."""
+    """Carry out one step; return the values that it assigns, by name, and add them to `names`."""
     arguments = [(argument.keyword, argument_value(argument, names)) for argument in step.arguments]
     if step.owner == "judge":
         arguments = [(keyword, without_tensors(values.snapshot(x))) for keyword, x in arguments]
@@ -377,7 +380,7 @@ def run_in_lockstep(program: LoadedProgram, request: Run) -> Outcomes:
 
 
 class ObservedRun:
-    """A run of the steps that compares inputs and earlier results after each step."""
+    """A run of the steps that notes which inputs and earlier results each step changes."""
 
     def __init__(self, program: LoadedProgram, request: Run, inputs: WireInputs) -> None:
         self.program = program

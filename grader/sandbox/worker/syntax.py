@@ -46,12 +46,12 @@ def _relevant_code(source: bytes, names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _is_constant(statement: ast.stmt) -> bool:
-    """Return True for a statement such as a docstring."""
+    """Return True for a statement that is only a constant, such as a docstring or `...`."""
     return isinstance(statement, ast.Expr) and type(statement.value) is ast.Constant
 
 
 def _defined_names(statement: ast.stmt) -> list[str]:
-    """Return the names that a statement defines; "" if it may define or do anything."""
+    """Return the names that a statement defines; [""] if it may do anything, as a loop may."""
     match statement:
         case ast.Import() | ast.ImportFrom():
             names = [alias.asname or alias.name for alias in statement.names]

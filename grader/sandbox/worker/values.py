@@ -144,7 +144,7 @@ def same_bits(a: object, b: object) -> bool:
 
 
 def fingerprint(value: Any) -> object:  # noqa: ANN401 an input
-    """Return a value that shows if a call has changed an input.
+    """Return a value that is different after a call if the call has changed the input.
 
     It has the shape, dtype, strides and content of an array or tensor, and the repr of other
     inputs.

@@ -202,7 +202,7 @@ _parse = json.JSONDecoder(parse_int=_integer).decode
 
 
 def decode(meta: bytes, payload: memoryview) -> object:
-    """Read one frame's value.
+    """Return the value of a frame, given its structure (`meta`) and its payload.
 
     Raises:
         WireError: the bytes are wrong in any way; no input raises anything else.
@@ -231,7 +231,10 @@ def _printable(text: object) -> str:
 
 
 class _FrameReader:
-    """Builds a value from parsed JSON, which may be anything."""
+    """Rebuilds a value from a frame: its parsed JSON and the bytes of its arrays.
+
+    The sender is not trusted: a malformed frame raises WireError.
+    """
 
     def __init__(self, payload: memoryview) -> None:
         self.payload = payload

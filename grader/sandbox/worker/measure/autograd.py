@@ -222,12 +222,12 @@ def tensors_in(value: object) -> list[TorchTensor]:
 
 
 def storage_key(tensor: TorchTensor) -> int:
-    """Return a number that tensors on the same memory share while the memory is alive."""
+    """Return a number, equal for tensors in the same memory as long as that is allocated."""
     return int(tensor.untyped_storage()._cdata)
 
 
 def storage_size(tensor: TorchTensor) -> tuple[int, str]:
-    """Return the bytes of a tensor's storage, and a text, as "(2, 3) float32", on the tensor."""
+    """Return the size of a tensor's storage in bytes, and the tensor as text: "(2, 3) float32"."""
     text = f"{tuple(tensor.shape)} {values.dtype_name(tensor)}"
     return tensor.untyped_storage().nbytes(), text
 

@@ -28,7 +28,7 @@ FIRST_STEP = 0.05  # in standard deviations of the input: best for pooling, conv
 def differentiate_numerically(program: LoadedProgram, request: Differentiate) -> Gradients:
     """Differentiate <cotangent, result> with respect to each entry of the inputs in `want`.
 
-    Only the steps that compute the result `of` are passed.  The inputs in `want` are float64
+    The request has only steps that compute the result `of`.  The inputs in `want` are float64
     arrays, which are unchanged afterwards.  `cotangent` has the shape of the result, or is None for
     a scalar.  If the function has `kinks`, as a maximum has where two entries of the input are
     equal, each step is at most a quarter of the smallest gap between two entries, so no difference
@@ -72,7 +72,7 @@ def _first_step(entries: Array, *, kinks: bool) -> float:
 def _ridders(
     evaluate: Callable[[], Array], x: Array, index: tuple[int, ...], step: float
 ) -> tuple[float, float]:
-    """Return a partial derivative and its estimated error."""
+    """Return the derivative with respect to the entry `x[index]`, and its estimated error."""
     best = np.nan
     min_error = np.inf
     previous_row: list[float] = []

@@ -239,7 +239,10 @@ def _base(array: AnyObject) -> AnyObject:
 
 
 def _buffer_bytes(item: AnyObject, visited: set[int]) -> int:
-    """Return the bytes of the storage of a tensor, or of a buffer: bytes, array, ctypes."""
+    """Return the size in bytes of a buffer, or of a tensor's storage; 0 for any other object.
+
+    Buffers are objects such as bytes, `array.array` and ctypes.  A visited storage counts as 0.
+    """
     if values.is_tensor(item):
         storage = item.untyped_storage()
         if storage._cdata in visited:
@@ -307,7 +310,7 @@ def _describe_array(
     candidates: Mapping[str, KeptArray],
     snapshots: dict[str, ArrayWithDtype | None],
 ) -> str:
-    """Describe one array; snapshots of the candidates are taken once, when first needed."""
+    """Describe one array, as `describe_kept` says; fill `snapshots` of candidates at first need."""
     for name, value in candidates.items():
         if values.share_memory(array, value):
             return name

@@ -80,7 +80,11 @@ def try_forbidden_acts(*, judge: int, judge_file: str, forbidden: Sequence[str])
 
 
 def _outcome(act: Callable[[], object]) -> str:
-    """Try an act; any error but a refusal, such as a missing file, counts as `done`."""
+    """Try an act and return its result.
+
+    A system error that is no refusal, such as a missing file, counts as `done`: the kernel let the
+    act pass.
+    """
     try:
         act()
     except OSError as error:

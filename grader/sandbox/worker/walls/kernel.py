@@ -54,12 +54,15 @@ def syscall(number: int, *arguments: object) -> int:
 
 
 def prctl(option: int, value: int = 0, third: object = 0) -> int:
-    """Call prctl."""
+    """Change a setting of this process by the system call prctl(2)."""
     return call("prctl", option, value, third, 0, 0)
 
 
 def capabilities(which: str) -> int:
-    """Return the bits of `CapEff` or `CapPrm` of this process; 0 if they are not known."""
+    """Return capabilities of this process as bits; 0 if they are not known.
+
+    `which` is `CapEff` for the effective ones, or `CapPrm` for the permitted ones.
+    """
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
             if line.startswith(which):
@@ -103,7 +106,9 @@ def is_limited() -> bool:
 
 
 def drop_privileges(user: int | None, readable: Sequence[str]) -> str | None:
-    """Change to a user id, unless it is None, and give up capabilities; return why it failed.
+    """Change to a user id, unless it is None, and give up capabilities.
+
+    Returns why it failed, or None.
 
     If that user cannot read a file in `readable` (of an interpreter in `/root`, for example), the
     capability to read all files is kept.  Landlock still limits which files can be read.

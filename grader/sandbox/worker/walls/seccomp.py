@@ -199,6 +199,6 @@ def _refuse_if(values: Sequence[int]) -> list[bytes]:
 
 
 def _unless(test: int, values: Sequence[int], number: int = errno.EPERM) -> list[bytes]:
-    """Return instructions that refuse the call if the test fails with every value."""
+    """Return instructions that refuse the call unless the test succeeds with one of the values."""
     jumps = [_op(test, value, yes=len(values) - i) for i, value in enumerate(values)]
     return [*jumps, _refuse(number)]

@@ -202,7 +202,7 @@ ustat                    136    -
 
 
 def _numbers(column: int) -> dict[str, int]:
-    """Return the numbers in a column of the table by name."""
+    """Return the number of each call by its name; column 1 is for x86_64, 2 for aarch64."""
     rows = [line.split() for line in _TABLE.splitlines()]
     return {row[0]: int(row[column]) for row in rows if row[column] != "-"}
 
