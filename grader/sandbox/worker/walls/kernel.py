@@ -54,7 +54,7 @@ def syscall(number: int, *arguments: object) -> int:
 
 
 def prctl(option: int, value: int = 0, third: object = 0) -> int:
-    """Change a setting of this process by the system call prctl(2)."""
+    """Change a setting of this process or thread by the system call `prctl`."""
     return call("prctl", option, value, third, 0, 0)
 
 
