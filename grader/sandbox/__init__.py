@@ -19,7 +19,7 @@ own_process = False
 
 
 class Closeable(ABC):
-    """Base of classes with `close`: a `with` statement closes them at its end."""
+    """Base of classes with `close`: a `with` statement closes its object at the end."""
 
     @abstractmethod
     def close(self) -> None:

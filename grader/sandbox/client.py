@@ -137,7 +137,7 @@ class _Stopwatch:
         self._stopped = time.monotonic(), process_usage.own_queued_seconds()
 
     def resume(self) -> None:
-        """Continue after a stop: the worker gets another message about the same request."""
+        """If stopped, count again: the worker gets another message about the same request."""
         if self._stopped is None:
             return
         stopped_at, queued = self._stopped
@@ -651,13 +651,16 @@ class WorkerClient(Closeable):
         self._written_before = process_usage.written_bytes(self.pid) or 0
 
     def cpu_nanoseconds(self) -> int | None:
-        """Return its CPU time, read from outside; None before its first reply, or if unknown."""
+        """Return the CPU time of the process, read from outside.
+
+        Return None before its first reply, or if it is unknown.
+        """
         if self._isolation is None:
             return None
         return process_usage.cpu_nanoseconds(self.pid)
 
     def resident_bytes(self) -> int | None:
-        """Return how many bytes of memory it holds, read from outside; None if unknown."""
+        """Return how many bytes of memory the process holds, read from outside; None if unknown."""
         _ = self.isolation  # wait until it has started
         return process_usage.resident_bytes(self.pid)
 

@@ -105,7 +105,7 @@ def _why_root_stays(temporary: Path) -> str:
 
 
 def _unreadable_part(path: str) -> Path | None:
-    """Return the first folder or file on a path that other users cannot enter or read, or None."""
+    """Return the first folder or file on a path that is closed to other users; None if none is."""
     for variant in dict.fromkeys((Path(path), Path(path).resolve())):
         for part in (*reversed(variant.parents), variant):
             permission = stat.S_IXOTH if part.is_dir() else stat.S_IROTH

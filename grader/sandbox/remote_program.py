@@ -194,9 +194,9 @@ class RemoteProgram:
     ) -> tuple[tuple[Step, ...], tuple[Step, ...], tuple[str, ...]]:
         """Split steps into those for this worker and those for `judge_program`.
 
-        If there is a `judge_program`, it gets the steps with owner `judge`.
-        The third value lists the results to request from this worker: the wanted ones and the ones
-        that the judge's steps read.
+        If there is a `judge_program`, it gets the steps with owner `judge`; this worker gets all
+        others.  The third value lists the results to request from this worker: the wanted ones and
+        the ones that the judge's steps read.
         """
         judge_steps = tuple(step for step in steps if step.owner == "judge")
         if self.judge_program is None or not judge_steps:

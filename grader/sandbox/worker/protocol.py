@@ -145,7 +145,7 @@ class Measure(NamedTuple):
     """Measure a quantity of a run.  Reply: `Measured`.
 
     The quantity is `state` (`measure.kept_memory`), or with torch one of those of
-    `measure.autograd.measure_graph`.  Without torch, any other one stands for the memory that the
+    `measure.autograd.measure_graph`.  Without torch, any other name means the memory that the
     last step allocates (`measure_allocation`).
     """
 
@@ -270,7 +270,7 @@ class Gradients(NamedTuple):
 
 
 class MatmulCount(NamedTuple):
-    """How often (`times`) matrices of one shape were multiplied."""
+    """How often (`times`) a rows x inner matrix was multiplied by an inner x columns matrix."""
 
     batch: BoundedInt
     rows: BoundedInt

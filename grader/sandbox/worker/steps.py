@@ -70,8 +70,8 @@ class LoadedProgram:
     def function(self, owner: str, name: str) -> Any:  # noqa: ANN401 a function of any program
         """Return the function that a step calls.
 
-        One with owner `driver` gets this object as its first argument.  One with owner `judge` is
-        in the driver too, but gets only the step's arguments.
+        A function of the owner `driver` gets this object as its first argument.  One of the owner
+        `judge` is in the driver too, but gets only the step's arguments.
         """
         self.taken = ""
         if owner == "judge":
@@ -196,9 +196,7 @@ def _cells(source: bytes, line_numbers: Sequence[int]) -> list[bytes]:
     """Split the source of a notebook into cells.
 
     Each begins with as many empty lines as the source has lines before it, so its lines keep their
-    numbers.
-
-    `line_numbers` are `Load.cells`.  Without any, the source is one cell.
+    numbers.  `line_numbers` are `Load.cells`.  Without any, the source is one cell.
     """
     if not line_numbers:
         return [source]

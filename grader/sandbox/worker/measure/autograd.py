@@ -222,7 +222,7 @@ def tensors_in(value: object) -> list[TorchTensor]:
 
 
 def storage_key(tensor: TorchTensor) -> int:
-    """Return a number, equal for tensors in the same memory as long as that is allocated."""
+    """Return a number, equal for tensors in the same memory while that memory is allocated."""
     return int(tensor.untyped_storage()._cdata)
 
 

@@ -310,7 +310,7 @@ def _describe_array(
     candidates: Mapping[str, KeptArray],
     snapshots: dict[str, ArrayWithDtype | None],
 ) -> str:
-    """Describe one array, as `describe_kept` says; fill `snapshots` of candidates at first need."""
+    """Describe one array, as `describe_kept` says; `snapshots` caches those of the candidates."""
     for name, value in candidates.items():
         if values.share_memory(array, value):
             return name

@@ -108,10 +108,9 @@ def is_limited() -> bool:
 def drop_privileges(user: int | None, readable: Sequence[str]) -> str | None:
     """Change to a user id, unless it is None, and give up capabilities.
 
-    Returns why it failed, or None.
-
-    If that user cannot read a file in `readable` (of an interpreter in `/root`, for example), the
-    capability to read all files is kept.  Landlock still limits which files can be read.
+    Return the kernel's reason if it refuses, None otherwise.  If that user cannot read a file in
+    `readable` (of an interpreter in `/root`, for example), the capability to read all files is
+    kept.  Landlock still limits which files can be read.
 
     Raises:
         PermissionError: a file cannot be read, and the capability is missing.
