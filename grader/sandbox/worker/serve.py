@@ -148,7 +148,7 @@ class RequestServer:
         return self.test_runner.call_function(self.programs[request.program], request.said)
 
     def _fault(self, request: Any, error: BaseException) -> protocol.WorkerFault:  # noqa: ANN401 a request, or None
-        """Return an exception as a fault: the program's if a step or load failed, else ours.
+        """Return an exception as a fault: the program's if a step or load failed, or the worker's.
 
         `request` is None if even the request could not be read.
         """
