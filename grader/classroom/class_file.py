@@ -120,7 +120,7 @@ def class_schema() -> str:
 
 
 def parse_class_file(path: Path) -> tuple[ClassFile, Document]:
-    """Return the content of a class.yaml, and the document for the places of its errors.
+    """Return the content of a class.yaml, and its YAML document, which knows the lines of errors.
 
     UsageError if it cannot be read; ClassFileError lists what is wrong in it.
     """
@@ -139,7 +139,7 @@ def parse_class_file(path: Path) -> tuple[ClassFile, Document]:
 
 
 def class_file_errors(config: ClassFile) -> Iterator[SpecError]:
-    """Give the errors of a class.yaml that its types do not show, such as a repeated question."""
+    """Give the errors of a class.yaml with valid types, such as a question that is listed twice."""
     yield from _time_errors(config)
     if config.late and not config.deadline:
         yield ("late",), "expected a deadline with it, found none"
@@ -198,7 +198,8 @@ def assign_question(
 ) -> AssignedQuestion:
     """Return a question with the parts, weight and hidden checks that a class chose.
 
-    If `shares_points`, a part whose checks have no points divides its own among them.
+    If `shares_points`, a part divides its points equally among its checks, unless its author
+    wrote points at them.
     """
     spec = question.spec
     numbers = {spec.part_numbers[str(part)] for part in asked.parts}

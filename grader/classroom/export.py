@@ -1,13 +1,13 @@
 r"""Write the grades of a class for other programs: as CSV, JSON lines, or for Gradescope.
 
 A counting entry is the file of a student that counts for a question, with its grade.  After a fault
-of the grader the points are left out in every format, because 0 would be a mark.
+of the grader the points are left out in every format, because 0 would look like a mark.
 
 No text of a student is executed.  In tables an apostrophe is put before everything that a
 spreadsheet takes for a formula: =, +, -, @, a tab or a carriage return at the beginning of a cell.
-A program with another separator may see more beginnings of cells; these get an apostrophe too
-(source: the page "CSV Injection" of OWASP).  Gradescope receives plain text (docs/specs.md of
-gradescope/autograder_samples, commit af5dee4).
+A program that splits lines at another separator finds more cells; their beginnings are treated in
+the same way (source: the page "CSV Injection" of OWASP).  Gradescope receives plain text
+(docs/specs.md of gradescope/autograder_samples, commit af5dee4).
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ def export(
 ) -> Iterator[str]:
     """Give the counting entries of a class, or of one student, in pieces of text.
 
-    The format is csv (with `wide`, a row for each student), jsonl, or gradescope (one student; it
-    may be left out if the class has only one). UsageError if there is no such student.
+    The format is csv (with `wide`, a row for each student), jsonl, or gradescope, which is for one
+    student. For gradescope, `student` may be None if the class has only one; otherwise it is a
+    UsageError, as is an unknown student.
     """
     students = results.all_students()
     if student is None and format == "gradescope":
@@ -77,7 +78,7 @@ def export(
 
 
 def to_json_text(content: object) -> str:
-    """Return a document of strict JSON in ASCII."""
+    """Return plain data as indented strict JSON in ASCII."""
     return f"{json.dumps(content, indent=2, allow_nan=False)}\n"
 
 
@@ -215,7 +216,7 @@ def gradescope_result(
 def ungraded_result(reason: str, instructor: str = "") -> JsonObject:
     """Return a `results.json` without a grade: the reason, and advice for the instructor.
 
-    It has no score: any number would be the student's zero.
+    It has no score: even 0 would count as the student's mark.
     """
     output = f"{_NOT_YOUR_FAULT}\n\nWhy: {escape_text(reason) or 'unknown'}"
     if instructor:

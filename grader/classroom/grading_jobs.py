@@ -1,7 +1,7 @@
 """Grade the programs of a class in parallel, on this machine or on a Dask cluster.
 
-`grade_one` can be sent to any process.  After an error of the grader, a grade is tried three times.
-Then the error becomes the `fault` of the grade, never a verdict.
+`grade_one` can be sent to any process.  If the grader fails, the program is graded again, at most
+three times in all.  The last error becomes the `fault` of the grade, never a verdict.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from grader.model.report import Report, Verdict
 from grader.model.version import __version__
 from grader.sandbox.scratch_folder import ScratchFolder
 
-MAX_TRIES = 3  # of a grade after errors of the grader, before it is left for the next start
+MAX_TRIES = 3  # to grade a program, if the grader fails; then the next `class grade` tries again
 JOBS_PER_PROCESS = 2  # one that it works on, and the next
 LEVELS = ("process", "limited", "strong")
 _POOL_CHECK_SECONDS = 5.0  # until the size of a pool is read again: it may have grown
@@ -56,7 +56,7 @@ class GradingJob:
     level: str  # minimum isolation, one of `LEVELS`
     stretch: bool = False  # stretch checks run
     literal: bool = False  # text answers are read literally
-    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # if no bank is reachable
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # of its bank, for Dask
 
 
 # In the process that grades.
@@ -92,7 +92,7 @@ def grade_one(job: GradingJob) -> ProgramGrade:
 
 
 def _take_session(job: GradingJob) -> GradingSession:
-    """Return a session for the question of a job; an idle one that does not fit is closed."""
+    """Return an idle session if it is for the job's question, else close it and open a new one."""
     with suppress(IndexError):  # every session is busy
         assigned, session = _idle.pop()
         sets = len(session.question.spec.given) or 1
@@ -285,11 +285,11 @@ class LocalPool:
         return grade
 
     def _start(self) -> _GradingProcess:
-        """Start a process that grades, and wait until it is ready; NotStartedError if it is not.
+        """Start a process that grades, and wait until it is ready; NotStartedError if it fails.
 
-        It is isolated: the current folder, which may be that of the submissions, is not on its
-        path. `multiprocessing` would put it there. Its standard input closes when this process
-        ends; then it ends, too.
+        Its path lacks the current folder, which may be that of the submissions; a process of
+        `multiprocessing` would have it. It ends when its standard input closes, and so when this
+        process ends.
         """
         pipe, child_pipe = Pipe()
         with child_pipe:
@@ -359,7 +359,7 @@ class DaskPool:
     def __init__(self, address: str, files: Mapping[str, Mapping[str, bytes]]) -> None:
         """Connect to a scheduler; UsageError if none answers, or if `distributed` is missing.
 
-        Workers receive the `files` of a question's bank, which are given by the question's id.
+        `files` has by the id of a question the files of its bank, which workers receive.
         """
         try:
             import distributed
@@ -382,7 +382,7 @@ class DaskPool:
 
     @property
     def size(self) -> int:
-        """Number of threads of all workers; 1 if there is no worker yet: the first job waits."""
+        """Number of threads of all workers, at least 1: a job waits for a worker. 0 if closed."""
         if self._closed:
             return 0
         threads = 1
@@ -393,7 +393,7 @@ class DaskPool:
     def grade(self, job: GradingJob) -> ProgramGrade:
         """Grade one program on a worker; Dask itself retries if a worker ends.
 
-        EOFError if this ended too many workers, UsageError if the scheduler was lost.
+        EOFError if the job ended too many workers, UsageError if the scheduler was lost.
         """
         complete_job = replace(job, files=self._files[job.question.id])
         try:

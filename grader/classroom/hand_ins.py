@@ -44,7 +44,7 @@ from grader.sandbox import Closeable
 MAX_LISTED_FILES = 5  # files that a notice names
 # Added to the depth of a file that is known by its functions: deeper than any path.
 UNKNOWN_DEPTH = MAX_PATH_LENGTH
-# A function or class at the left margin, of a notebook too.
+# A function or class at the left margin, also in the JSON of a notebook.
 _DEFINITION = re.compile(rb"(?:^|\\n|\")(?:def|class)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 # The name of an answer at the beginning of a line of text.
 _TEXT_ANSWER = re.compile(rb"^[^\w\n]*([A-Za-z_]\w*)[^\w\n]*[=:~]", re.MULTILINE)
@@ -69,9 +69,10 @@ class HandIns(Closeable):
         skips_errors: bool = False,
         questions: Iterable[Question] = (),
     ) -> None:
-        """Find every file in a folder or zip file, and the layout of their paths, or UsageError.
+        """Find every file in a folder or zip file, and the layout of their paths.
 
-        Without a layout or a pattern, the layout is detected. With `skips_errors`, a cell of a
+        If neither a layout nor a pattern is given, the layout is detected; UsageError if it is
+        unclear, or if the folder or zip file cannot be read. With `skips_errors`, a cell of a
         notebook that raises does not stop the next ones. If the questions are given, an unchanged
         starter does not count next to another file, and a file with another name is recognized by
         the functions that it defines.
@@ -182,8 +183,8 @@ class HandIns(Closeable):
     def _answers(self, likely: list[ClaimedFile]) -> Iterator[tuple[HandIn, SubmittedProgram]]:
         """Give the answers among the likely files of one student and question.
 
-        A file that another one imports is not an answer. At most `MAX_STUDENT_FILES`, the last, are
-        read.
+        A file that another one imports is not an answer. Only the last `MAX_STUDENT_FILES`
+        files are read.
         """
         usable = [entry for entry in likely if entry.file.is_unread or not entry.file.fault]
         answers: list[tuple[HandIn, SubmittedProgram]] = []
@@ -292,7 +293,7 @@ class HandIns(Closeable):
     def _question_by_definitions(self, file: SubmittedFile) -> str:
         """Return the only question whose functions or answers a file defines, or "".
 
-        A file or folder that is named after any question answers no other.
+        It is "" if the file or one of its folders is named after any question.
         """
         named = any(self.names.split_question_name(name)[0] for name in file.path.split("/"))
         if file.fault or named:
@@ -301,7 +302,7 @@ class HandIns(Closeable):
         return next(iter(matching)) if len(matching) == 1 else ""
 
     def _rename_advice(self, file: SubmittedFile, question: str = "") -> str:
-        """Say that a file names no question of the class, and how to rename it.
+        """Return a sentence that the name of a file fits no question, with advice to rename it.
 
         If a question is given, only its name is suggested.
         """
@@ -317,7 +318,7 @@ class HandIns(Closeable):
         return f"{advice}: rename it {' or '.join(suggested[:MAX_LISTED_FILES])}"
 
     def _reason_by_path(self, file: SubmittedFile) -> str:
-        """Return why a file does not count; empty if its suffix shows that it is something else."""
+        """Return why a file does not count; "" for a type that is no answer, such as a picture."""
         if file.fault:
             return file.fault
         could_answer = file.suffix in self.names.suffixes and not is_markdown(file.path)
@@ -337,9 +338,10 @@ def _rank(entry: ClaimedFile) -> tuple[int, int]:
 
 
 def _time_order(entry: ClaimedFile) -> tuple[object, ...]:
-    """Return a sort key. Last comes the latest file, then the highest up, then the largest number.
+    """Return a sort key by which the latest file comes last.
 
-    The number of a version (`_v2`) decides before that of a copy (` (1)`); a plain name has 0.
+    Of files with equal times, that in the fewest folders comes last, then that with the largest
+    number of a version (`_v2`), then that of a copy (` (1)`). A plain name has the number 0.
     """
     path = entry.file.path
     # Numbers of equal length, each after the smallest character: 9 comes before 10.
@@ -371,7 +373,7 @@ def _to_utf8(source: bytes) -> bytes:
 def _imported_modules(
     program: bytes, files: Mapping[str, SubmittedFile], modules: dict[str, bytes]
 ) -> dict[str, bytes]:
-    """Add the files that a program imports to `modules`, and those that they import; return it.
+    """Add the files that a program imports, directly or not, to `modules`, and return `modules`.
 
     UsageError if they are too many or too large.
     """

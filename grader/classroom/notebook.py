@@ -53,7 +53,7 @@ def notebook_code(content: bytes, *, skip: bool = False) -> bytes:
 
 
 def _python_cell(cell: str) -> str:
-    """Turn the IPython lines of a cell into comments; after `%%bash`, say, the whole cell."""
+    """Turn the IPython lines of a cell into comments; if it begins with `%%bash`, all its lines."""
     first_line = cell.lstrip().split("\n", 1)[0]
     if first_line.startswith("%%") and first_line[2:].split(" ")[0] not in _PYTHON_MAGICS:
         return re.sub(r"(?m)^(?=.)", "# ", cell)

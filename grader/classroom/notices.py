@@ -149,7 +149,7 @@ def _pattern_hint(hand_ins: HandIns) -> str:
 
 
 def _late_notices(results: ClassResults, hand_ins: HandIns) -> Iterator[str]:
-    """Give notices on uncertain or unknown times, and on extensions without a file."""
+    """Give notices on uncertain or unknown times, and on students with an extension and no file."""
     late = results.class_settings.late
     if late is None:
         return

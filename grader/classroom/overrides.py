@@ -33,7 +33,7 @@ class ClassFileError(UsageError):
 def read_overrides(
     folder: Path, settings: ClassSettings, students: Collection[str]
 ) -> dict[tuple[str, str], Override]:
-    """Return the points in `overrides.csv` by student and question; none if there is no file.
+    """Return the points in `overrides.csv` by student and question; empty if there is no file.
 
     ClassFileError lists all invalid lines.
     """

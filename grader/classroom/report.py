@@ -104,7 +104,7 @@ class AnswerGroup:
     question: str
     handle: str  # first digits of the digest of the results
     sentence: str  # on the first failing check
-    also: tuple[str, ...] = ()  # other explanations
+    also: tuple[str, ...] = ()  # explanations by rules, states or classes of cases
     students: list[str] = field(default_factory=list)
     files: int = 0  # number of different files
 
@@ -143,7 +143,7 @@ def by_student(entries: Iterable[ClassEntry]) -> Iterator[tuple[str, dict[str, C
 
 
 def class_findings(settings: ClassSettings, entries: Iterable[ClassEntry]) -> ClassFindings:
-    """Return the findings from the counting entries; those of a student must be adjacent."""
+    """Return the findings from a class's counting entries; those of a student must be adjacent."""
     questions = [QuestionFindings(question) for question in settings.questions]
     seen_files = set[tuple[str, str]]()  # handle of a group, sha256
     students = []
@@ -407,7 +407,7 @@ def _talk_reasons(student: StudentSummary, findings: ClassFindings) -> dict[int,
 
 
 def _reason_keys(result: StudentResult) -> set[str]:
-    """Return the keys of `_TALK_REASONS` that may hold for a result: its status, and others."""
+    """Return the status of a result, and further keys of `_TALK_REASONS` that apply to it."""
     keys: set[str] = {result.standing}
     if result.unread:
         keys.add(_LINES_UNREAD)

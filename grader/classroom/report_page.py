@@ -77,7 +77,7 @@ def class_page(
         students = {student.id: student for student in findings.students}
         for student_id, by_question in by_student(entries):
             student = students.get(student_id)
-            if student is not None:  # else the submission came since
+            if student is not None:  # else it was stored after the findings were made
                 yield from _student_details(student, by_question)
 
     return html_page(findings.terms.title or "A class", body(), FINDER)

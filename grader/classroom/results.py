@@ -5,8 +5,8 @@ unless a later grading no longer found the file (`place` is -1 then).  A verdict
 it is shown: nothing is lost if the command is killed.  Rows are never removed: nothing is graded
 twice.  SUBMISSIONS is the folder or zip file that the instructor gave; a class may have several.
 
-Other users may write to the folder, too: they may have put a link to a file of the user in the
-place of a file with a known name.
+Other users may write to the folder, too.  They may have put a link in the place of `class.json`,
+say, to make this program read or overwrite another file of the user.
 """
 
 from __future__ import annotations
@@ -158,11 +158,12 @@ class ClassResults(Closeable):
     def store_hand_ins(
         self, hand_ins: Iterable[tuple[HandIn, SubmittedProgram]], unused: Iterable[Any] = ()
     ) -> int:
-        """Store the submissions of these SUBMISSIONS, on an error none; return their number.
+        """Store the submissions from these SUBMISSIONS, and return their number.
 
-        They replace all that was current from these SUBMISSIONS, and a student's answers to the
-        same question from others. `unused` gives the files that do not count, with the reason; it
-        is read after the submissions.
+        After an error nothing is stored. No earlier submission from these SUBMISSIONS stays
+        current, nor does any answer from other SUBMISSIONS by the same student to the same
+        question. `unused` gives the files that do not count, with the reason; it is read after the
+        submissions.
         """
         count = 0
         root = self._root
@@ -464,7 +465,7 @@ def _storable(value: Any) -> Any:  # noqa: ANN401 - of a column
 
 @contextmanager
 def _lock_folder(folder: Path) -> Iterator[None]:
-    """Create a folder, and lock it; UsageError if another process writes results to it."""
+    """Create a folder, and keep it locked in this context; UsageError if another process has it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

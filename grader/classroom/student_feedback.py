@@ -64,7 +64,7 @@ class StudentView(NamedTuple):
     has_omissions: bool = False  # something that is known about the mistake is not shown
 
     def feedback_blocks(self) -> Sequence[Block]:
-        """Return the blocks of the feedback."""
+        """Return the feedback; it says that no listed idea fits only if nothing is left out."""
         return student_feedback_blocks(
             self.report, complete=not (self.has_omissions or self.parts_failed_by_hidden_checks)
         )
@@ -129,7 +129,8 @@ class _HiddenNameFilter:
     def visible_check(self, check: CheckResult) -> CheckResult:
         """Return a check without hidden cases, and without texts that a program can choose.
 
-        If it fails on a hidden case first, its message only says that it does not pass.
+        If its smallest or first failing case is hidden, its message only says that it does not
+        pass.
         """
         case = smallest_case(check)
         failing = self._visible(check.failing)

@@ -77,7 +77,7 @@ class Claim(NamedTuple):
     question: str = ""
     certainty: int = EXACT
     depth: int = 0  # 1 for a file directly in the student's folder, 2 below that; 0 if EXACT
-    time: str | None = None  # of the submission, "" if unknown; None: that of the file
+    time: str | None = None  # of the submission, "" if unknown; None: use the file's
     name: str = ""
     email: str = ""
     late: bool = False
@@ -113,7 +113,10 @@ def to_student_id(text: str) -> str:
 
 
 def file_suffix(name: str) -> str:
-    """Return the suffix of a name, or "": `.py` for `a.PY` and `a.py.txt`, `.txt` for `.md`."""
+    """Return the suffix of a name in lower case; "" if it has none.
+
+    `a.PY` and `a.py.txt` have the suffix `.py`, and all Markdown files `.txt`.
+    """
     file_name = _DOUBLE_SUFFIX.sub(r"\1", name.rpartition("/")[2])
     stem, dot, end = file_name.rpartition(".")
     if not stem:
@@ -128,7 +131,7 @@ def is_markdown(name: str) -> bool:
 
 
 def version_numbers(path: str) -> tuple[int, int]:
-    """Return the numbers of the version and of the copy in a file's name; 0 if it has none.
+    """Return the numbers of the version and of the copy in a file's name; 0 for a missing one.
 
     They are (2, 1) for `a_v2 (1).py`. A browser or Canvas numbers the copies of one name.
     """
@@ -143,7 +146,8 @@ def version_numbers(path: str) -> tuple[int, int]:
 def best_pattern(paths: Iterable[str], names: AnswerNames) -> str:
     """Return a pattern such as `{question}_{student}.{_}` for names that begin with a question.
 
-    It has the separator that most of these names have. It is "" if no such name has one.
+    The separator is the one that most of these names have after the question. Returns "" if in no
+    name more than the number of a copy follows the question.
     """
     separators = Counter[str]()  # after the question
     for path in paths:
@@ -170,13 +174,13 @@ def doubtful_students(students: Collection[str]) -> list[tuple[str, str]]:
 class AnswerNames:
     """The questions of a class, and the names that their answers may have.
 
-    A file that is named after another question of the banks in use answers none of them.
+    A file that is named after another question of the banks answers no question of the class.
     """
 
     def __init__(
         self, ids: Iterable[str], texts: Collection[str] = (), others: Iterable[str] = ()
     ) -> None:
-        """Take the ids of the class, those answered in text, and all `others` of the banks."""
+        """Take the ids of the class, those answered in text, and the `others` of the banks."""
         self.ids = tuple(dict.fromkeys(ids))
         self.texts = frozenset(texts)
         self.suffixes = (*PROGRAMS, TEXT) if self.texts else PROGRAMS  # of possible answers
@@ -189,7 +193,7 @@ class AnswerNames:
         return (TEXT,) if question in self.texts else PROGRAMS
 
     def split_question_name(self, name: str) -> tuple[str, str]:
-        """Split a name after the question that it begins with; ("", "") if none.
+        """Split a name after the question that it begins with; ("", "") if it begins with none.
 
         `Softmax_Ann` gives ("softmax", "-ann"): the rest is in lower case, with `-` for `_`.
         """
@@ -253,7 +257,7 @@ class Layout(NamedTuple):
 
     name: str
     names: AnswerNames
-    base_folder: str = ""  # the one folder that holds all submissions, as "hw1/"; "" if none
+    base_folder: str = ""  # around all submissions, such as "hw1/"; "" if they have none
     claims_by_folder: Mapping[str, Sequence[Claim]] = {}  # of an export of Gradescope
     # Why a file does not count.
     mismatch_note: str = "its path does not name a student and a question of the class"
@@ -400,10 +404,10 @@ def _match_path(layout: str, path: str) -> re.Match[str] | None:
 
 
 def detect_layout(paths: Sequence[str], names: AnswerNames, name: str) -> Layout:
-    """Return the layout of the paths, or that called `name`, with its outer folder if it has one.
+    """Return the layout of the paths, with the folder around all submissions if there is one.
 
-    UsageError without a name if the answers have several layouts, or if all lie in one folder that
-    may be one student's.
+    If `name` is given, it is the layout of that name. If `name` is "", UsageError if the answers
+    have several layouts, or if all lie in one folder that may be a single student's.
     """
     suffixes = {*names.suffixes, ARCHIVE}
     answers = [path for path in paths if file_suffix(path) in suffixes]
@@ -439,14 +443,20 @@ def detect_layout(paths: Sequence[str], names: AnswerNames, name: str) -> Layout
 
 
 def _common_folder(paths: Iterable[str]) -> str:
-    """Return the outermost folder that holds all files, as "hw1/"; "" if none."""
+    """Return the top folder that holds all files, such as "hw1/".
+
+    Returns "" if they have no such folder in common, or if it is a zip file.
+    """
     folders = {path.rpartition("/")[0] and path.partition("/")[0] for path in paths}
     folder = folders.pop() if len(folders) == 1 else ""
     return f"{folder}/" if folder and file_suffix(folder) != ARCHIVE else ""
 
 
 class _Shapes:
-    """Counts of possible answers by layout ("" for a zip file alone), and their students."""
+    """Counts of possible answers by layout, and their students.
+
+    Answers in a zip file at the top fit two layouts, and are counted under the key "".
+    """
 
     def __init__(self, answers: Iterable[str], names: AnswerNames) -> None:
         self.counts = Counter[str]()
@@ -484,7 +494,9 @@ def to_utc(text: str) -> str:
 
 
 def read_submitters(content: bytes) -> dict[str, list[Claim]]:
-    """Read Gradescope's metadata: by folder, a claim for each student, with the submission's time.
+    """Return from Gradescope's metadata a claim for each student, by folder.
+
+    A claim has the time of the submission and no question yet.
 
     A student's id is their number. If they have none, or share it, it is their address, or else the
     name of the folder. UsageError if the content is not as Gradescope writes it.

@@ -124,7 +124,7 @@ class SubmittedFiles(Closeable):
     """Finds the files of all submissions.  Their contents from zip files last until `close`."""
 
     def __init__(self, root: Path, suffixes: Collection[str]) -> None:
-        """Open a temporary file for unpacked files; UsageError if there is no root.
+        """Open a temporary file for unpacked files; UsageError if the root is neither folder nor file.
 
         From zip files, only files with one of the suffixes are unpacked.
         """
@@ -174,7 +174,7 @@ class SubmittedFiles(Closeable):
                 yield from self._files_at(path, folders)
 
     def _files_at(self, path: Path, folders: list[Path]) -> list[SubmittedFile]:
-        """Return the file at a path, or the files of a zip file; a folder joins `folders`."""
+        """Return the file at a path, or the files of a zip file; add a folder to `folders`."""
         file = SubmittedFile(path.relative_to(self._root).as_posix(), location=path)
         try:
             status = path.lstat()

@@ -79,7 +79,7 @@ def _effort(report: AuditReport | MutationReport) -> str:
 
 
 def _matrix_section(report: AuditReport) -> Blocks:
-    """Yield the matrix, its legend, and how many programs each check stops, and stops first."""
+    """Yield the matrix, its legend, and how many programs each check stops, or is first to stop."""
     yield _matrix(report)
     yield BlankLine()
     used = {cell_mark(row, check.id) for row in report.programs for check in report.checks}
@@ -112,7 +112,7 @@ def _matrix(report: AuditReport) -> Figure:
     """Draw the matrix: a row for each program, and a column of marks for each check.
 
     Each check's name has a line above the marks, with a `|` for every column to its left.  If the
-    window is too narrow, columns move together, and then names of programs are cut.
+    window is too narrow, names of programs are cut, or else columns move together, or else both.
     """
     checks = [check.id for check in report.checks]
     longest = max(len(row.name) for row in report.programs)
@@ -286,7 +286,7 @@ def audit_to_json(report: AuditReport, mutants: MutationReport | None = None) ->
 
 
 def mutation_to_json(report: MutationReport) -> dict[str, object]:
-    """Return the results of the mutants as data for JSON, with the number of each fate."""
+    """Return the results of mutants as data for JSON, with the number of mutants of each fate."""
     return {
         **to_plain_data(report, without={"question", "seeds", "trials"}),
         "tried": len(report.trials),

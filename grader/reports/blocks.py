@@ -98,21 +98,21 @@ class CodeBlock(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """Lines that `draw` lays out for a width; if they are read aloud, one fact a line instead."""
+    """Lines that `draw` lays out for a width, and `spoken` sentences to read aloud instead."""
 
     draw: Callable[[int], Iterable[Line]]
     spoken: Sequence[str] = ()
 
 
 class Picture(NamedTuple):
-    """A picture that HTML shows instead of some blocks; `draw` makes it of their text and HTML."""
+    """Blocks, and a picture for HTML only; `draw` returns it from the blocks' text and HTML."""
 
     draw: Callable[[str, str], str]
     blocks: Sequence[Block]
 
 
 class Table(NamedTuple):
-    """Rows of as many cells as the head has; on a terminal, columns that are empty are left out."""
+    """A table; on a terminal, a column whose cells are all empty is left out with its head."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -134,7 +134,7 @@ class BlankLine:
 
 
 class OmissionNote(NamedTuple):
-    """Place of the sentence on lost parts: "drill grade --full shows the whole example."."""
+    """Place of a sentence on parts left out: "drill grade --full shows the whole example."."""
 
     command: str
 
@@ -215,10 +215,10 @@ def _expand(
     *,
     pictures: bool = False,
 ) -> Blocks:
-    """Yield the blocks of a page with shrinkable ones in their form of a rank (-1: the full form).
+    """Yield the blocks of a page, with the shortest form up to a rank of each shrinkable one.
 
-    The names of the parts left out are added to `lost`.  A picture is kept if `pictures`, and is
-    otherwise replaced by its blocks.
+    A rank of -1 gives all in full.  The names of the parts left out are added to `lost`.  A
+    picture is kept if `pictures`, and is otherwise replaced by its blocks.
     """
     for block in blocks:
         if isinstance(block, ShrinkableBlocks):
@@ -383,7 +383,7 @@ def _clean(text: str) -> str:
 def render_text(blocks: Iterable[Block], *, aloud: bool = False) -> str:
     """Return blocks as plain lines of any length; a row of a table becomes a sentence.
 
-    To be read `aloud`, signs become words: "minus 3", "plus or minus 0.1".
+    If `aloud`, signs become words: "minus 3", "plus or minus 0.1".
     """
     lines = []
     for block in _expand(blocks):

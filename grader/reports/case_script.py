@@ -115,8 +115,8 @@ def write_script(
     """Write the script of a run (a sequence of steps) on a case, with a remark on the first line.
 
     The inputs are as `grader.grading.case_inputs` returns them.  The script prints the named
-    results (default: those of the last step).  If `expected` is given, it compares numbers and
-    arrays with those of `expected`, by the name of the result, and prints other values.
+    results (default: those of the last step).  `expected` has the expected results by name, if they
+    are given: the script compares numbers and arrays with them, and only prints other values.
     """
     steps = question.runs[run]
     uses_driver = any(step.owner in {"driver", "judge"} for step in steps)
@@ -232,7 +232,7 @@ def _input_lines(name: str, spec: Mapping[str, Any], arrays: Arrays) -> Iterator
 
 
 def _array_literal(before: str, array: np.ndarray[Any, Any]) -> str:
-    """Write an array row by row, in the shortest decimals that give its entries back."""
+    """Return `before` and an array as code: rows of the shortest decimals that are still exact."""
     with np.printoptions(nanstr="np.nan", infstr="np.inf", floatmode="unique", suppress=False):
         text = np.array2string(array, _WIDTH, separator=", ", prefix=before, threshold=sys.maxsize)
     if np.asarray(array.tolist()).dtype != array.dtype:

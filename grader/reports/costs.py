@@ -68,10 +68,10 @@ def page(model: CostModel, title: str, taken: Settings, notes: Iterable[str]) ->
 
 
 def table_blocks(table: CostTable, values: Values, *, whole: bool = False) -> Blocks:
-    """Yield a table with the numbers of these settings.
+    """Yield a table, with numbers computed from the values of formulas.
 
-    If `whole`, it also has the rows whose condition is false for them, and no bars: a script
-    shows and hides rows when a setting changes.
+    If `whole`, it also has the rows whose condition is false, and no bars: the script of the HTML
+    page shows and hides rows, and draws the bars.
     """
     yield Heading(table.title)
     rows = [row for row in table.rows if whole or evaluate_formula(row.condition, values)]

@@ -54,7 +54,7 @@ class Debrief:
     at: datetime
     candidate: str
     minutes: float
-    of: int
+    of: int  # minutes planned
     questions: tuple[QuestionDebrief, ...]
     not_asked: tuple[str, ...]  # titles
     notes: tuple[tuple[float, str, int, str], ...]  # minute, question, part and text

@@ -37,7 +37,7 @@ def answer_blocks(
 
 
 def list_item_blocks(follow_up: FollowUp, name: str, verdict: str) -> Blocks:
-    """Yield one follow-up of a list; the answer only if there is a `verdict` (else "")."""
+    """Yield a follow-up of a list and its state, and the answer unless `verdict` is "" (open)."""
     yield BlankLine()
     yield Paragraph(follow_up.ask, f"{name} {STATES[verdict]}:")
     if verdict:

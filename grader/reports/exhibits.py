@@ -180,8 +180,8 @@ def grid_lines(grids: Grids, width: int, *, inputs: bool = True) -> list[Line]:
 def _arrange(panels: Sequence[Panel], width: int) -> list[list[DrawnPanel]]:
     """Return rows of drawn panels, with the largest number of columns that fits the width.
 
-    From more than `_MIN_COLUMNS`, columns are also cut if the rows would be too tall, or if yours
-    and expected would not stand next to each other.
+    Down to `_MIN_COLUMNS`, columns are also left out if the rows would be too tall, or if yours and
+    expected would not stand next to each other.
     """
     rows: list[list[DrawnPanel]] = []
     most = max((len(row) for panel in panels for row in panel.rows), default=0)
@@ -200,7 +200,7 @@ def _arrange(panels: Sequence[Panel], width: int) -> list[list[DrawnPanel]]:
 
 
 def _fill_rows(panels: Sequence[DrawnPanel], width: int) -> list[list[DrawnPanel]]:
-    """Arrange panels in rows of `width`, from the last backwards: yours stays next to expected."""
+    """Fill rows of `width` from the last panel backwards, so that yours stays next to expected."""
     rows: list[list[DrawnPanel]] = []
     used = 0
     for panel in reversed(panels):
@@ -281,10 +281,10 @@ def _end_marks(
 
 
 def shown_columns(panel: Panel, panels: Sequence[Panel], most: int) -> range:
-    """Return at most `most` columns of a panel, around its focus or else its wrong entries.
+    """Return at most `most` columns of a panel, around the focus or else the wrong entries.
 
-    A panel without either takes those of another panel of its width: yours and expected show the
-    same columns.
+    If the panel itself has no focus (or no wrong entries), that of another panel of its width
+    counts, so that yours and expected show the same columns.
     """
     total = max(map(len, panel.rows))
     if total <= most:

@@ -182,7 +182,8 @@ def derivation_blocks(question: Question, report: Report, file: bytes) -> Sequen
 def assistant_document(report: Report, context: GradeContext = GradeContext()) -> dict[str, object]:
     """Return the report for an assistant: plain data with no more facts than the page shows.
 
-    A check that the page does not show has only its verdict, and a message if the page has one.
+    The check that the page explains has all its facts.  Any other has its id, verdict and part,
+    and its message if the page shows that.
     """
     report = without_expected_values(report)
     is_pass = report.verdict is Verdict.PASS
@@ -356,8 +357,9 @@ def _traceback(raised: ExceptionRecord, name: str, sentence: str = "") -> Block:
 def _idea_block(idea: grade_sentences.IdeaParagraph, before: int) -> Block:
     """Return one fact about the fault, with shorter and shorter forms.
 
-    `before` is the number of facts above it.  From the fourth on, only the count has room on a page
-    that has to fit; the third disappears before any feedback is shortened.
+    `before` is the number of facts above it, without a line that introduces them.  A page that has
+    to fit leaves out the fourth and all later facts.  It leaves out the third, too, before it
+    shortens the feedback below a lead.
     """
     sentences_by_rank = [(0, 2), (11, 1)]
     if idea.lead:

@@ -50,8 +50,8 @@ class IdeaParagraph(NamedTuple):
 def grade_title(report: Report, asked: int = 0) -> str:
     """Return the question and the part, such as "ID, part 1 of 3".
 
-    `asked` is the part that is asked now, because those before it pass: the title then has the
-    last of these.  It is 0 if no part was passed just now.
+    If a part was passed just now, `asked` is the next part, and the title names the part before
+    `asked`.  Otherwise `asked` is 0.
     """
     many = len(report.parts)
     if many < 2:
@@ -170,14 +170,14 @@ def describe_symptom(check: CheckResult) -> str:
 
 
 def smallest_case(check: CheckResult) -> str:
-    """Return the name of the failing case that the page shows; "" if none."""
+    """Return the name of the failing case that the page shows; "" if no case fails."""
     if check.mismatch:
         return check.mismatch.case
     return check.failing[0] if check.failing else ""
 
 
 def _describe_smallest_case(check: CheckResult) -> str:
-    """Return the shown case in the words of the question, with inputs that no grid shows."""
+    """Return the shown case: its name, its description, and the inputs that no grid shows."""
     case = smallest_case(check)
     if check.raised is not None and check.raised.called_with:
         return case
@@ -352,7 +352,7 @@ def _listed_idea(idea: IdeaMatch) -> IdeaParagraph:
 
 
 def _unsure_idea(idea: IdeaMatch, report: Report, measuring: set[str]) -> IdeaParagraph:
-    """Return an idea that may not be the cause, and why: a doubt, or a case that it leaves open."""
+    """Return an idea that may not be the cause, and why: a doubt, or a case it does not explain."""
     if idea.results and measuring.issuperset(idea.results):
         kept = "inputs and results as yours, but a different number of bytes"
         return IdeaParagraph("Unsure:", f"{idea.id}. It keeps the same {kept}.", idea.feedback)
@@ -373,7 +373,7 @@ def _unsure_idea(idea: IdeaMatch, report: Report, measuring: set[str]) -> IdeaPa
 
 
 def _name_other_cases(cases: Sequence[str], report: Report) -> str:
-    """Return a sentence on the cases that a paragraph is about; "" if the page's case is one."""
+    """Return a sentence on the cases of a paragraph; "" if the page shows one of them."""
     failing = failing_required_checks(report)
     shown_case = smallest_case(failing[0]) if failing else ""
     if not shown_case or not cases or shown_case in cases:
@@ -389,8 +389,8 @@ def _name_other_cases(cases: Sequence[str], report: Report) -> str:
 def other_checks(report: Report, most: int = 6) -> Iterator[tuple[str, str]]:
     """Yield leads with texts on the other checks, as ("Right:", "shape, values.").
 
-    They are those that fail, too, those that pass, and the number of those not tried.  A text has
-    at most `most` names.
+    The texts name the checks that fail after the first failing one, and those that pass, and count
+    those not tried.  A text has at most `most` names.
     """
     failing = failing_required_checks(report)
     passed = passed_checks(report)
@@ -436,7 +436,7 @@ def _all_cases(count: int) -> str:
 def changes_since(before: Report, now: Report, until: int) -> str:
     """Return the change between two grades: "Since the last save: shape passes now; new: values".
 
-    New failures count up to the part `until`.  The text is empty if a grade has no checks.
+    New failures in parts after `until` are left out.  The text is "" if a grade has no checks.
     """
     if not (before.checks and now.checks):
         return ""

@@ -161,7 +161,7 @@ def interviewer_guide(
 def _ends(spec: Spec, limit: int) -> list[int]:
     """Return the minute at which each part ends, for the parts that fit the limit of minutes.
 
-    The last one may be cut, but it is left out if less than 10 minutes of it remain.
+    The last of them is cut at the limit, but left out if the cut leaves less than 10 minutes.
     """
     ends: list[int] = []
     begin = 0
@@ -280,7 +280,7 @@ def _part(question: Question, number: int, ends: Sequence[int], detail: GuideDet
 
 
 def _ideas(question: Question, part: Part, detail: GuideDetail) -> Blocks:
-    """Yield the ideas that a part can reveal, those of the starter first."""
+    """Yield the ideas that checks of a part stop: those in the starter first, or by check."""
     checks = {check.id for check in part.checks}
     ideas = [name for name, idea in question.ideas.items() if checks & set(idea.killed_by)]
     starter = [name for name in ideas if name in question.spec.starter_holds]

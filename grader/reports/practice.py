@@ -53,7 +53,7 @@ class PracticeIdea:
 
 @dataclass(frozen=True, slots=True)
 class PracticeSummary:
-    """All facts on the page of progress, until the end of a day."""
+    """All facts on the page of progress, up to the end of the day `today`."""
 
     today: date
     tracks: tuple[TrackProgress, ...]

@@ -1,4 +1,4 @@
-"""The text of a question: a page that fits a screen, all of it, and QUESTION.md."""
+"""The text of a question: one part on a page that fits a screen, all parts, and QUESTION.md."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def question_markdown(question: Question, *, parts: int | None = None) -> str:
 
 
 def handed_out_markdown(question: Question, parts: int, examples: Sequence[str]) -> str:
-    """Return the question as a Markdown file for students without `drill`."""
+    """Return the question as Markdown for students without `drill`; `examples` are script paths."""
     form = forms.form_of(question.spec)
     text = (
         f"Work in `{form.file}`, and hand in that file under this name. If you were given several"

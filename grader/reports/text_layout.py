@@ -166,7 +166,7 @@ def fold_code(line: str, width: int) -> list[str]:
 
 
 def _wrap(text: str, width: int, indent: str) -> list[str]:
-    """Break a line at blanks; no word is broken, and the lines after the first are indented."""
+    """Break a line at blanks, never in a word; lines after the first begin with `indent`."""
     # textwrap counts characters, so a character that takes two columns is followed by a filler.
     counted = "".join(char + _FILLER * (display_width(char) - 1) for char in text)
     words = counted.lstrip(" ")
