@@ -118,7 +118,7 @@ def _expected_paths(settings: ClassSettings, hand_ins: HandIns) -> str:
 
 
 def _doubtful_student_notices(root: Path, results: ClassResults) -> Iterator[str]:
-    """Give a notice on names that look like versions of another student's file."""
+    """Give a notice on pairs of students who may be one, such as `ann` and `ann_v2`."""
     pairs = doubtful_students(results.all_students())
     if pairs:
         listed = _list_texts(f"{second} of {first}" for first, second in pairs)

@@ -22,7 +22,7 @@ NO_FILE_NOTE = "nothing handed in"  # start of the note on a student without a s
 
 
 class ClassFileError(UsageError):
-    """An error in class.yaml or overrides.csv; it lists all problems, with an excerpt of one."""
+    """All problems in class.yaml or overrides.csv, with an excerpt of the file if there is one."""
 
     def __init__(self, error: BankError) -> None:
         super().__init__(error.problems[0])

@@ -124,9 +124,10 @@ class SubmittedFiles(Closeable):
     """Finds the files of all submissions.  Their contents from zip files last until `close`."""
 
     def __init__(self, root: Path, suffixes: Collection[str]) -> None:
-        """Open a temporary file for unpacked files; UsageError if the root is neither folder nor file.
+        """Open a temporary file for unpacked files.
 
-        From zip files, only files with one of the suffixes are unpacked.
+        From zip files, only files with one of the suffixes are unpacked. UsageError if the root is
+        neither a folder nor a file.
         """
         if not root.is_dir() and not root.is_file():
             actual = "something else" if root.exists() else "none"

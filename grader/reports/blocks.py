@@ -215,9 +215,9 @@ def _expand(
     *,
     pictures: bool = False,
 ) -> Blocks:
-    """Yield the blocks of a page, with the shortest form up to a rank of each shrinkable one.
+    """Yield the blocks of a page, with each shrinkable one in its shortest form up to `rank`.
 
-    A rank of -1 gives all in full.  The names of the parts left out are added to `lost`.  A
+    If `rank` is -1, all are in full.  The names of the parts left out are added to `lost`.  A
     picture is kept if `pictures`, and is otherwise replaced by its blocks.
     """
     for block in blocks:

@@ -143,7 +143,7 @@ def _symptom_notice(report: Report, context: GradeContext) -> str:
 def _has_always_reported(checks: Iterable[CheckResult]) -> bool:
     """Return True if a check has its own line on the page when it fails, as picked causes do.
 
-    A page that shows only a symptom then says nothing on other checks: their lines tell too much.
+    A page that shows only a symptom then lists no other checks: their lines would tell the cause.
     """
     return any(kind_named(check.kind).always_reported for check in checks)
 
@@ -421,7 +421,7 @@ def _check_line(check: CheckResult) -> Block:
 def run_page(result: ExperimentResult, head: str, *, filename: str) -> Blocks:
     """Yield the page of an experiment: its numbers, its time, and the tail of its output.
 
-    `head` begins the page if it ran, as "run 3 of 12"; `filename` is that of the script.
+    `head`, such as "run 3 of 12", begins the page if the script ran; `filename` is the script's.
     """
     facts = [head if result.started else "no run, nothing is used"]
     if result.fault:

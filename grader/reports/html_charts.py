@@ -36,7 +36,7 @@ _BOUND = re.compile(r"(?:above|below) (-?\d[\d,]{0,30}(?:\.\d+)?(?:e-?\d+)?)$")
 
 
 def heat_maps(grids: Grids, text: str, fallback: str) -> str:
-    """Draw the inputs, yours and expected in the same colors, and their difference.
+    """Draw the inputs without colors, yours and expected on one color scale, and the difference.
 
     Large arrays show no numbers, and have the fallback below the picture.
     """
@@ -98,7 +98,10 @@ def _color_key(values: Iterable[float], *, is_printed: bool) -> str:
 
 
 def _map_shape(shape: Sequence[int]) -> Sequence[int]:
-    """Pad a shape to two axes; from three on, drop length-1 axes if at most two others remain."""
+    """Return a shape with at least two axes: (1, 5) for (5,), and (3, 4) for (1, 3, 4).
+
+    From three axes on, those of length 1 are dropped if at most two others remain.
+    """
     long_axes = [n for n in shape if n != 1]
     if len(long_axes) < 3 <= len(shape):
         shape = long_axes

@@ -175,7 +175,7 @@ def _ends(spec: Spec, limit: int) -> list[int]:
 
 
 def _page(question: Question, called: str, ends: Sequence[int], detail: GuideDetail) -> Blocks:
-    """Yield the guide: the starter, each part with an end (in minutes), and a form for marks."""
+    """Yield the guide: the starter, a part for each minute in `ends`, and a form for marks."""
     spec = question.spec
     terms = f"for the interviewer, {spec.minutes} min"
     if spec.given:
@@ -280,7 +280,7 @@ def _part(question: Question, number: int, ends: Sequence[int], detail: GuideDet
 
 
 def _ideas(question: Question, part: Part, detail: GuideDetail) -> Blocks:
-    """Yield the ideas that checks of a part stop: those in the starter first, or by check."""
+    """Yield the ideas that checks of a part stop: those of the starter first, or by check."""
     checks = {check.id for check in part.checks}
     ideas = [name for name, idea in question.ideas.items() if checks & set(idea.killed_by)]
     starter = [name for name in ideas if name in question.spec.starter_holds]

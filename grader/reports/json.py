@@ -55,7 +55,7 @@ def dumps(report: Report) -> str:
 
 
 def run_to_json(result: ExperimentResult) -> dict[str, Any]:
-    """Return the result of an experiment; of the value that it returned only the numbers."""
+    """Return the result of an experiment as data for JSON, with only the numbers of its value."""
     numbers = to_json_value(run_numbers(result.value))
     return {**to_plain_data(result, without={"value"}), "numbers": numbers}
 

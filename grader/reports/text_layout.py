@@ -138,7 +138,7 @@ def pad(text: str, width: int, *, right: bool = False) -> str:
 def wrap_words(text: str, width: int, *, first: str = "", indent: str | None = None) -> list[str]:
     """Wrap the words of a paragraph at `width` columns; code in backticks stays whole.
 
-    The first line begins with `first`, all others with `indent` (default: as many spaces).
+    The first line begins with `first`, all others with `indent` (default: spaces below `first`).
     """
     if indent is None:
         indent = " " * min(display_width(first), max(width - 30, 4))
