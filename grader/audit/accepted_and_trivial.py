@@ -335,7 +335,7 @@ def _try_trivial_answer(
 def opaque_results(question: Question, function: str) -> list[int]:
     """Return the indices of a function's opaque results, such as a ctx.
 
-    A later step reads an opaque result, and no check compares it.
+    A result is opaque if a later step reads it and no check compares it.
     """
     compared = {
         (check.run, name) for check in question.spec.checks for name in check.required_results

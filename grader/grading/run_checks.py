@@ -142,8 +142,8 @@ def _broken_clauses(
 ) -> tuple[Clause, ...]:
     """Return the contract clauses that a failing result breaks.
 
-    An exception breaks a clause only if an earlier check passes: an empty batch that raises does, a
-    misspelled name does not.  Side effects break none: they are forbidden everywhere.
+    An exception breaks a clause only if an earlier check passes, so not if a name is misspelled.
+    Side effects break none: they are forbidden everywhere.
     """
     is_broken = result.verdict is Verdict.FAIL
     if result.raised is not None:

@@ -46,7 +46,7 @@ def _dtype_name(dtype: np.dtype[Any]) -> str:
 
 
 def as_real_array(array: Array) -> Array:
-    """Return complex entries as two numbers along a last axis; other arrays unchanged."""
+    """Return a complex array as a real one with a new last axis; other arrays unchanged."""
     return np.stack([array.real, array.imag], axis=-1) if array.dtype.kind == "c" else array
 
 

@@ -132,7 +132,7 @@ def _curve(curve: model.Curve) -> Blocks:
 
 
 def _bars(bars: Sequence[Bar], details: Sequence[str], title: str, most: int) -> Blocks:
-    """Yield one bar below the other, the largest in full, and then at most `most` details.
+    """Yield bars below each other, the largest of full width, and then at most `most` details.
 
     `title` stands before the first detail.
     """

@@ -147,10 +147,7 @@ class _Stopwatch:
             self._queued_before += (process_usage.own_queued_seconds() or queued) - queued
 
     def elapsed(self) -> float:
-        """Return the seconds by the clock since the start, without the grace and past stops.
-
-        The result is negative during the grace.
-        """
+        """Return the seconds since the start without past stops; negative during the grace."""
         return time.monotonic() - self._began
 
     def judge_queued(self) -> float:
@@ -651,10 +648,7 @@ class WorkerClient(Closeable):
         self._written_before = process_usage.written_bytes(self.pid) or 0
 
     def cpu_nanoseconds(self) -> int | None:
-        """Return the CPU time of the process, read from outside.
-
-        Return None before its first reply, or if it is unknown.
-        """
+        """Return the CPU time, read from outside; None before the first reply, or if unknown."""
         if self._isolation is None:
             return None
         return process_usage.cpu_nanoseconds(self.pid)

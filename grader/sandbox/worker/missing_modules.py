@@ -20,7 +20,7 @@ _input = builtins.input
 
 
 class MissingModule(types.ModuleType):
-    """Stand-in for a missing module and for every attribute of it."""
+    """Stand-in for a missing module and for nearly all of its attributes."""
 
     def _use(self, *_: Any, **__: Any) -> Any:  # noqa: ANN401 any arguments
         """Return the stand-in; raise ModuleNotFoundError if its module may not be used now."""
