@@ -242,7 +242,7 @@ def _agrees_with_answer(side: ParsedQuantity, answer: ParsedQuantity) -> bool:
 
 
 def _agree(first: ParsedQuantity, second: ParsedQuantity) -> bool:
-    """Return True if two numbers differ by less than 1 %, or one unit in the last digit of either."""
+    """Return True if two numbers differ by less than 1 %, or one unit in a last digit of either."""
     larger = max(abs(first.value), abs(second.value))
     tolerance = min(max(first.digit, second.digit, EQUATION_TOLERANCE * larger), larger / 2)
     difference = abs(first.value - second.value)
